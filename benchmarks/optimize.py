@@ -34,8 +34,8 @@ from optimize_workloads import LAYERS, WORKLOADS, Workload
 from samesame.budget import Run
 from samesame.evidence import SamesameError
 from samesame.optimize.dropin import DEFAULT, EAGER
-from samesame.optimize.report import Report, in_unit
 from samesame.optimize.verb import machine, optimize
+from samesame.report.optimized import Report, in_unit
 from samesame.store import Store
 from samesame.versions import versions, versions_of_packages
 

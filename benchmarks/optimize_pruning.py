@@ -30,9 +30,11 @@ from samesame.capture import capture
 from samesame.egraph import EGraph
 from samesame.formula.expr import Unsupported
 from samesame.optimize import forms as f
-from samesame.optimize.compiled import Compiled, compile_program
+from samesame.optimize.compiled import Compiled, describe, load
+from samesame.optimize.emit import cpp
 from samesame.optimize.forms import Form
 from samesame.optimize.ir import bound, text
+from samesame.optimize.machine import here
 from samesame.optimize.native import FORMS
 from samesame.optimize.operators import read
 from samesame.optimize.partition import stages
@@ -97,7 +99,8 @@ class Timed:
             written = {buffer.name for kernel in program.kernels for buffer in kernel.writes}
             ahead = {b.name for kernel in program.kernels if kernel.ahead for b in kernel.reads} - written
             reads = {b.name for kernel in program.kernels for b in kernel.reads} - written - ahead
-            call = compile_program(program, sorted(reads), sorted(ahead), [b.name for b in program.kernels[-1].writes])
+            outputs = [b.name for b in program.kernels[-1].writes]
+            call = load(cpp.source(program, here().lanes), describe(program, sorted(reads), sorted(ahead), outputs))
             tensors = [torch.rand(call.tensors[name]["shape"]) for name in call.arguments]
             self.calls[self.key(scheduled)] = call, tensors
 

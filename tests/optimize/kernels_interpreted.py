@@ -40,8 +40,8 @@ from samesame.optimize.emit.places import whole
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Loop, Program, Rescaled, Statement, Store, When
 
 Array = NDArray[Any]
-IDENTITY = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
-FOLDS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+IDENTITY = {"sum": 0.0, "max": -math.inf}
+FOLDS = {"sum": np.add, "max": np.maximum}
 
 
 def run(program: Program, tensors: Mapping[str, Array]) -> dict[str, Array]:

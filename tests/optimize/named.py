@@ -49,7 +49,7 @@ def worked_out(form: Form, tensors, extents, dims=None):
         if operator == "fold":
             whole = xs[0].expand([size[a] if a in attributes[1] else -1 for a in axes])
             over = [axes.index(a) for a in attributes[1]]
-            return {"sum": torch.sum, "max": torch.amax, "min": torch.amin}[attributes[0]](whole, over, keepdim=True)
+            return {"sum": torch.sum, "max": torch.amax}[attributes[0]](whole, over, keepdim=True)
         if operator == "concat":
             d = axes.index(attributes[0])
             parts = []

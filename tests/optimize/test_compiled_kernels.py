@@ -165,7 +165,7 @@ def test_exponentials_at_the_ends_of_the_range() -> None:
 def test_tuning_takes_what_was_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a clock that shows what the tiles say, and a little noise."""
     now, sizes = count(1), {"K": K, "N": N}
-    fits = {c.numbers["TN"] for c in tune.candidates(0, by_hand.packed_linear(3), sizes, machine.here())}
+    fits = {c.numbers["TN"] for c in tune.candidates([by_hand.packed_linear(3)], sizes, machine.here())}
     best = max(n for n in fits if n <= 32)                     # registers differ between machines
     monkeypatch.setattr(tune, "_timed", lambda c, _, calls: [1 + abs(c.numbers["TN"] - best) + 1e-6 * next(now)])
     tensors = {"x": torch.randn(3, K), "w": torch.randn(N, K)}
@@ -195,7 +195,7 @@ def test_what_does_not_fit_into_memory_is_left_out(monkeypatch: pytest.MonkeyPat
 
 def test_what_won_before_is_tried_first_and_what_does_not_fit_never() -> None:
     here = machine.here()
-    some = list(tune.candidates(0, by_hand.packed_linear(3), {"K": K, "N": 1000}, here))
+    some = list(tune.candidates([by_hand.packed_linear(3)], {"K": K, "N": 1000}, here))
     assert all(3 * c.numbers["TN"] // here.lanes <= here.registers for c in some)
     won = {"lanes": min(c.numbers["TN"] for c in some)}
     assert min(some, key=lambda c: tune._promise(c, [won])).roles == won

@@ -158,4 +158,4 @@ def test_strides_and_dtypes_are_those_of_the_original():
 def test_what_takes_too_long_is_not_held():
     weights: dict[str, torch.Tensor] = {}
     cut = contract(Job(norm, (ROWS,), {}, weights), norm, seconds=0.0)
-    assert cut.refused == "its rounding is not known: time was over after 0 draws; give it more with --minutes"
+    assert cut.refused == "its rounding is not known: time was over after 1 draw; give it more with --minutes"

@@ -13,13 +13,11 @@ from torch import nn
 
 from samesame import optimize
 from samesame.optimize import verb
-from samesame.optimize.candidate import Formula, Step
-from samesame.optimize.contract import Contract
 from samesame.optimize.dropin import EAGER
 from samesame.optimize.facts import facts_of
 from samesame.optimize.kept import in_memory
-from samesame.optimize.report import FASTER, Row
 from samesame.optimize.saved import files_of
+from samesame.report.optimized import FASTER, Contract, Formula, Row, Step
 from samesame.store import Store
 from samesame.versions import versions
 

@@ -223,6 +223,13 @@ def test_an_output_may_be_called_as_an_input_is() -> None:
     assert not any(stage.target.isidentifier() for stage in stages(gated_mlp().outputs, gated_mlp().extents)[:-1])
 
 
+def test_the_least_of_a_row_is_a_kernel() -> None:
+    graph = capture(lambda x: x.amin(-1) + x[:, 0], (torch.randn(3, 24),))
+    specification = read(graph)
+    (found, *_) = candidates(graph, specification, searched(specification), quickly, {})
+    assert found.native and found.faithful
+
+
 def test_a_form_is_faithful_or_it_is_not() -> None:
     """Another form than the program's, such as one that a wrong row of the table would read, is not taken for it."""
     graph = capture(Named().eval(), (torch.randn(3, 24),))

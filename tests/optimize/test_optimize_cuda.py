@@ -22,10 +22,11 @@ from samesame.kernels.host.interpret import interpret
 from samesame.optimize import cuda, verb
 from samesame.optimize.cuda import DEVICES, MODEL, Device, Figures, Work, chosen, compiled, work
 from samesame.optimize.emit.triton import Module
+from samesame.optimize.ir import bound
 from samesame.optimize.job import loaded
 from samesame.optimize.partition import stages
-from samesame.optimize.report import in_full
 from samesame.optimize.schedule import Space, alternatives
+from samesame.report.optimized import in_full
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ def test_the_model_counts_what_a_kernel_moves_and_does() -> None:
     space = Space(gated_mlp(), stages(gated_mlp().outputs, gated_mlp().extents))
     last = [*alternatives(space, gpu=True)][-1][-1]
     numbers = {tile.size.name: 16 for tile in last.program.tiles}
-    kernel = cuda.bound(last.program, numbers).kernels[0]
+    kernel = bound(last.program, numbers).kernels[0]
     done = work(kernel, dict(space.numbers()))
     assert done.programs == 1 * 3 and done.operations == 3 * (2 * 16 ** 3 * 3 + 2 * 16 ** 2)
     assert done.bytes == 4 * (5 * 37 + 40 * 37 + 5 * 40)
@@ -129,5 +130,5 @@ def test_the_model_counts_what_a_kernel_moves_and_does() -> None:
 def test_compilers_say_what_a_kernel_takes(device: Device) -> None:
     space = Space(layer_norm(), stages(layer_norm().outputs, layer_norm().extents))
     ((scheduled,),) = alternatives(space, gpu=True)
-    kernel = cuda.bound(scheduled.program, {tile.size.name: 32 for tile in scheduled.program.tiles}).kernels[0]
+    kernel = bound(scheduled.program, {tile.size.name: 32 for tile in scheduled.program.tiles}).kernels[0]
     assert 8 <= compiled(kernel, device).registers <= 255 and compiled(kernel, device).fits(device)

@@ -21,13 +21,13 @@ from samesame.cli import optimize as command
 from samesame.formula.mathml import is_mathml, mathml_tensor
 from samesame.formula.tensor import leaf
 from samesame.optimize.algebra import algebraic, specified
-from samesame.optimize.candidate import Candidate, Formula, Step
-from samesame.optimize.contract import Contract
-from samesame.optimize.dropin import EAGER
-from samesame.optimize.page import optimized_html
-from samesame.optimize.report import FASTER, NOTHING, Report, Row, sections
+from samesame.optimize.candidate import Candidate
+from samesame.optimize.dropin import DEFAULT, EAGER
 from samesame.optimize.search import searched
 from samesame.optimize.verb import Optimized
+from samesame.report import optimized as optimized_words
+from samesame.report.html.optimized import optimized_html
+from samesame.report.optimized import FASTER, NOTHING, Contract, Formula, Report, Row, Step, sections
 
 ROWS = [Row("kernels", EAGER, True, 3.5e-4, 0.17, 64, winner=True), Row("eager torch", EAGER, False, 1.5e-3, 0.1, 64),
         Row("torch.compile", "torch.compile", False, 1.1e-3, 0.3, 64, best=True),
@@ -45,13 +45,13 @@ def optimized(found: Candidate, verdict: str = FASTER) -> Optimized:
     report = Report("model.py:module", verdict, rows=ROWS, proof="same   every output proved", conditions=["x ≠ 0"],
                     contract=Contract(83, 1359872, 0.5, 2.7e-6, 6.6e-7, 3), counts={"e-nodes": 123}, threads=2,
                     machine="a machine", evidence="proved for all sizes", notes=["A note."], versions={"torch": "2"})
-    report.take(found)
+    report.changed, report.formulas, report.steps = found.changed, found.formulas, found.steps
     return Optimized(module, report, {"fast.py": found.source})
 
 
 def test_the_page_says_what_the_report_says_and_draws_it():
     found = optimized(candidate())
-    page = sound(optimized_html(found))
+    page = sound(optimized_html(found.report, found.files))
     assert "faster 3.14 × as fast as torch.compile, the best there was; proved for all sizes" in page.said
     for _, lines in sections(found.report, explain=False):
         for cell in (cell for line in lines for cell in re.split(r"\s{2,}", line) if cell):
@@ -63,9 +63,13 @@ def test_the_page_says_what_the_report_says_and_draws_it():
     assert "classFast(" in page.squeezed and "found:form1failed:outsidethenumericcontract:offby2" in page.squeezed
 
 
+def test_a_report_calls_the_ways_to_run_a_program_as_they_are_called():
+    assert (EAGER, DEFAULT) == (optimized_words.EAGER, optimized_words.DEFAULT)
+
+
 def test_where_nothing_is_faster_nothing_is_drawn_of_it():
     report = Report("model.py:module", NOTHING, rows=[ROWS[1]], machine="a machine")
-    page = sound(optimized_html(Optimized(module, report)))
+    page = sound(optimized_html(report, {}))
     assert "nothing faster found" in page.said and "step by step" not in page.said and "code" not in page.said
 
 
@@ -77,7 +81,7 @@ def test_text_of_a_search_stays_text():
     found = optimized(hurt)
     found.report.rows = [replace(row, name=evil, failed=hidden and row.failed and quotes) for row in ROWS]
     found.report.title, found.report.machine, found.report.proof = hidden, template, evil
-    text_only(optimized_html(replace(found, files={evil: quotes, long: hidden})))
+    text_only(optimized_html(found.report, {evil: quotes, long: hidden}))
 
 
 @pytest.mark.parametrize("text", [

@@ -33,9 +33,9 @@ from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
 from samesame.optimize.facts import facts_of
 from samesame.optimize.job import Job, keep, loaded
 from samesame.optimize.racer import sentence
-from samesame.optimize.report import FASTER, Report, in_full
 from samesame.optimize.saved import files_of, require_room, save, write_files
 from samesame.optimize.timing import Racer, incumbent, race, racing
+from samesame.report.optimized import FASTER, Report, in_full
 
 
 class Dropped(nn.Module):

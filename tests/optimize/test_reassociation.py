@@ -10,12 +10,13 @@ from torch import nn
 from torch.nn import functional as F
 
 from samesame import check
+from samesame.capture import capture
 from samesame.egraph import Budget, EGraph
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.forms import substitute
-from samesame.optimize.operators import specification
+from samesame.optimize.operators import read
 from samesame.optimize.rules import RULES, add, typed
-from samesame.optimize.search import candidates
+from samesame.optimize.search import searched
 
 
 def x(*shape):
@@ -57,8 +58,8 @@ CASES = {                                                # a program, inputs, ho
 @pytest.mark.parametrize("name", CASES)
 def test_found_and_proved_for_all_sizes(name, tmp_path):
     program, inputs, gain = CASES[name]
-    spec = specification(program, inputs)
-    original, *others = candidates(spec)
+    spec = read(capture(program, inputs))
+    original, *others = searched(spec).candidates
     best = min((original, *others), key=lambda c: c.cost["multiplications"])
     assert original.cost["multiplications"] >= gain * best.cost["multiplications"]
     assert best.is_original or best.steps
@@ -90,7 +91,7 @@ REFUSED = {                                              # what looks like a law
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_false_is_neither_derived_nor_accepted(name):
     left, right, inputs = REFUSED[name]
-    forms = [specification(program, inputs).outputs[0] for program in (left, right)]
+    forms = [read(capture(program, inputs)).outputs[0] for program in (left, right)]
     graph, known = EGraph(typed), {}
     terms = [add(graph, substitute(output.form, dict(zip(
         (axis for dim in output.dims for axis in dim), "xyz", strict=False))), known) for output in forms]

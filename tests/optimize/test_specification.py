@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from optimize.named import worked_out
 from samesame.capture import capture
+from samesame.formula.scalars import SCALARS
 from samesame.optimize.forms import text, walk
 from samesame.optimize.operators import read
 
@@ -56,6 +57,8 @@ PARTS_OF_COMPUTED = {
 POINTWISE = {
     "activations": (lambda a: (F.gelu(a), F.gelu(a, approximate="tanh"), F.silu(a), F.relu(a), F.elu(a), a.sigmoid(),
                                a.tanh(), a.erf(), a.exp(), -a, a.abs()), x(3, 4)),
+    "functions": (lambda a: tuple(getattr(torch, name)(a.abs() * 0.9 / (1 + a.abs())) for name in SCALARS
+                                  if hasattr(torch, name)), x(3, 4)),
     "powers": (lambda a: (a.square(), a**3, a.abs().sqrt(), (a * a).rsqrt(), 1 / a, 2 - a, a * a), x(3, 4)),
     "broadcasting": (lambda a, b, c: (a + b, a * c, c - 2 * a, torch.where(a > 0, a, c)), x(2, 3, 4), x(4), x(3, 1)),
     "masks": (lambda a: (a.masked_fill(a > 0, float("-inf")), a.clamp(-1, 0.5), a.tril(), a.triu(1),

@@ -11,9 +11,10 @@ from torch.nn import functional as F
 
 from optimize.test_reassociation import written
 from samesame import check
+from samesame.capture import capture
 from samesame.optimize.emit.torch_ops import source
-from samesame.optimize.operators import specification
-from samesame.optimize.search import candidates
+from samesame.optimize.operators import read
+from samesame.optimize.search import searched
 
 
 def x(*shape):
@@ -78,9 +79,9 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_candidate_is_the_same_program(name, tmp_path):
     program, inputs = PROGRAMS[name]
-    spec = specification(program, inputs)
+    spec = read(capture(program, inputs))
     wanted = program(*inputs)
-    found_forms = candidates(spec)
+    found_forms = searched(spec).candidates
     for candidate in found_forms:
         fast = written(source(spec, candidate.outputs), tmp_path, program)
         found = fast(*inputs)
@@ -96,7 +97,7 @@ def test_every_candidate_is_the_same_program(name, tmp_path):
 
 def test_weights_are_shared_not_copied(tmp_path):
     original, (rows,) = Block(), PROGRAMS["block"][1]
-    spec = specification(original, (rows,))
+    spec = read(capture(original, (rows,)))
     fast = written(source(spec, [root.form for root in spec.roots()]), tmp_path, original)
     with torch.no_grad():
         original.scale.zero_()
@@ -110,7 +111,7 @@ def test_what_is_the_same_is_computed_once(tmp_path):
             rows = rows + ((rows @ rows.t()).softmax(-1) @ rows) / 4
         return rows
 
-    spec = specification(program, (x(5, 4),))
+    spec = read(capture(program, (x(5, 4),)))
     text = source(spec, [root.form for root in spec.roots()])
     assert text.count("\n        t") == 8 * 5
     assert max(line.partition("#")[0].count(" + ") for line in text.splitlines()) == 1, "sums go on from sums"
@@ -118,7 +119,7 @@ def test_what_is_the_same_is_computed_once(tmp_path):
 
 
 def test_a_line_says_what_it_computes(tmp_path):
-    spec = specification(lambda a, w: (a @ w).softmax(-1), (x(3, 4), x(4, 5)))
+    spec = read(capture(lambda a, w: (a @ w).softmax(-1), (x(3, 4), x(4, 5))))
     text = source(spec, [root.form for root in spec.roots()])
     assert "t1 = a @ w    # t1[i, l] = Σ_j a[i, j]·w[j, l]" in text
     assert "t2 = t1.softmax(-1)" in text
@@ -138,7 +139,7 @@ FUSED = {
 def test_attention_is_found_again(name, tmp_path):
     program, options = FUSED[name]
     inputs = x(2, 4 if name == "groups of heads" else 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 6)
-    spec = specification(program, inputs)
+    spec = read(capture(program, inputs))
     text = source(spec, [root.form for root in spec.roots()])
     assert "F.scaled_dot_product_attention(" in text and options in text
     torch.testing.assert_close(written(text, tmp_path)(*inputs), program(*inputs))
@@ -150,6 +151,6 @@ def test_inputs_that_stand_inside_others_come_one_by_one(tmp_path):
         return pair[0] - 2 * pair[1] / (pair_0 + pair_0.shape[0])
 
     pair, other = (x(3), x(3)), x(3).abs()
-    graph = replace(specification(program, (pair, other)), arguments=("pair.0", "pair.1", "pair_0"))
+    graph = replace(read(capture(program, (pair, other))), arguments=("pair.0", "pair.1", "pair_0"))
     fast = written(source(graph, [root.form for root in graph.roots()]), tmp_path, program)
     torch.testing.assert_close(fast(*pair, other), program(pair, other))

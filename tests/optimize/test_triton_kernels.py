@@ -10,27 +10,9 @@ import pytest
 from tests.optimize.programs_as_forms import attention, gated_mlp, low_rank, rms_norm_then_linear, two_norms
 from tests.optimize.triton_modules import Printed, elementwise, layer_norm, of_a_vector, printed, softmax
 
-from samesame.formula.expr import Expr, Max, Size, Sum, compare, exp
-from samesame.formula.tensor import Tensor
-from samesame.optimize.emit.triton import module
-from samesame.optimize.ir import (
-    Accumulate,
-    Buffer,
-    Kernel,
-    Local,
-    Program,
-    Rescaled,
-    Statement,
-    Store,
-    When,
-    bound,
-    loop,
-)
 from samesame.optimize.lifted import NotLifted
-from samesame.optimize.meaning import proved
 from samesame.optimize.partition import stages
 from samesame.optimize.schedule import Space, alternatives
-from samesame.optimize.space import tiles
 from samesame.optimize.specification import Specification
 
 ROWS = [elementwise, softmax, layer_norm, two_norms]
@@ -59,31 +41,6 @@ def test_every_kernel_is_lifted_back(program: Callable[[], Specification], tmp_p
     assert [each.kernel for each in found] == [kernel.name for kernel in it.program.kernels]
     assert all(each.formulas for each in found)
     assert not any(symbol in condition for each in found for condition in each.conditions for symbol in ("= ", "mod"))
-
-
-def test_an_online_softmax_is_lifted_back(tmp_path: Path) -> None:
-    """A running maximum, with a sum that is rescaled where it changes."""
-    m, n, width = (Size(name, 1) for name in ("m", "n", "T"))
-    x, y, top, total = Buffer("x", (m, n)), Buffer("y", (m, n)), Buffer("top", ()), Buffer("total", ())
-    (i, rows), (t, over), (u, again) = loop("parallel", m), *(loop("serial", tiles(n, width)) for _ in range(2))
-
-    def lanes(tile: Expr, body: Callable[[Expr], Statement]) -> Statement:
-        j, each = loop("vector", width)
-        return each(When(compare("<", tile * width + j, n), (body(tile * width + j),)))
-
-    largest = Rescaled(top, (total,), (lanes(t, lambda j: Accumulate(top, (), x[i, j])),))
-    grown = lanes(t, lambda j: Accumulate(total, (), exp(x[i, j] - top[()])))
-    stored = lanes(u, lambda j: Store(y, (i, j), exp(x[i, j] - top[()]) / total[()]))
-    body = rows(Local(top, "max"), Local(total, "sum", top), over(largest, grown), again(stored))
-    program = Program((Kernel("online", (x,), (y,), (body,)),))
-    shifted = lambda i, j: exp(x[i, j] - Max(n, lambda k: x[i, k]))  # noqa: E731
-    holds = {"y": Tensor((m, n), lambda i, j: shifted(i, j) / Sum(n, lambda k: shifted(i, k)))}
-    assert proved(program, holds).proved
-    text = module(bound(program, {"T": 16}), ["x"], ["y"], {}, "online")
-    it = Printed(text, program, [x], ["y"], holds, dict(m=3, n=90))
-    assert it.lifted(tmp_path / "kernels.py")
-    with pytest.raises(NotLifted):
-        it.lifted(tmp_path / "broken.py", text.text.replace("total = total * factor", "total = total + 0 * factor"))
 
 
 MUTANTS = {                                   # by program: what is broken, the text, what takes its place

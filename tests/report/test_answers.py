@@ -21,7 +21,6 @@ from samesame.graph import Origin
 from samesame.graph.interface import KINDS, Difference
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict, Obligation
 from samesame.optimize.answers import of_optimize
-from samesame.optimize.report import FASTER, NOT_TIMED, NOTHING, Report
 from samesame.report.answers import (
     FAILS,
     from_form,
@@ -35,6 +34,7 @@ from samesame.report.answers import (
 )
 from samesame.report.junit import junit
 from samesame.report.markdown import overview
+from samesame.report.optimized import FASTER, NOT_TIMED, NOTHING, Report
 from samesame.report.sarif import sarif
 from samesame.sweep.answers import answers as of_sweep
 from samesame.sweep.outcome import Outcome, Place, Sweep

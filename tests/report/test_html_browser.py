@@ -27,16 +27,14 @@ from samesame.gguf.names import Source
 from samesame.gguf.page import weights_html
 from samesame.gguf.verb import Answer, Tensor
 from samesame.kernels.verdict import Formula, KernelVerdict, LiftVerdict, Obligation, Stage
-from samesame.optimize.candidate import Step
-from samesame.optimize.page import optimized_html
-from samesame.optimize.report import Report, Row
-from samesame.optimize.verb import Optimized
 from samesame.refine import load_job, refine
 from samesame.report.html.check import write_check
 from samesame.report.html.lift import lift_html
+from samesame.report.html.optimized import optimized_html
 from samesame.report.html.page import write_page
 from samesame.report.html.refine import refine_html
 from samesame.report.html.several import several_html
+from samesame.report.optimized import Report, Row, Step
 from samesame.several import agreeing, alone
 from samesame.suite.page import suite_html
 from samesame.sweep.outcome import Outcome, Sweep
@@ -86,7 +84,7 @@ def pages(tmp_path_factory):
                for layer, how in enumerate(("wrong", "missing", "quantised"))]
     others = {"suite": suite_html(suites.made(), folder / "suite_files"),
               "fuzz": campaign_html(read_campaign(found), found),
-              "optimize": optimized_html(Optimized(None, Report("model.py:f", "faster", rows=ROWS, steps=(STEP,)))),
+              "optimize": optimized_html(Report("model.py:f", "faster", rows=ROWS, steps=(STEP,)), {}),
               "gguf": weights_html(Answer("hf:model", "gguf:model.gguf", tensors)),
               "refine": refine_html(refine(**load_job("examples/tensor_parallel_bias.py"), world_size=2)),
               "lift": lift_html(broken()),

@@ -18,9 +18,9 @@ from samesame.fuzz.corpus import Finding as Fault
 from samesame.fuzz.single import OwnResult
 from samesame.kernels.verdict import Formula, KernelVerdict, LiftVerdict, Obligation
 from samesame.notebook import answers_of
-from samesame.optimize.report import Report
 from samesame.optimize.verb import Optimized
 from samesame.report.markdown import markdown, plain
+from samesame.report.optimized import Report
 
 HOSTILE = "<script>alert(1)</script> ```\n</details> [x](y) **b** $z$ |c| \u202e"
 

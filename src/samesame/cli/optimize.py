@@ -33,8 +33,8 @@ from samesame.cli.streams import reported, stdout_guarded, to_stdout
 from samesame.evidence import SamesameError
 
 if TYPE_CHECKING:
-    from samesame.optimize.report import Report
     from samesame.optimize.verb import Optimized
+    from samesame.report.optimized import Report
 
 EPILOG = "Exit codes: 0 faster and proved, 2 usage or unusable input, 3 nothing better or not timed, 130 interrupted."
 
@@ -104,9 +104,9 @@ def optimize(
         if json not in (None, "-"):
             write_text(json_.dumps(found.report.form(), indent=1) + "\n", Path(json))
         if html is not None:
-            from samesame.optimize.page import write_optimized
+            from samesame.report.html.optimized import write_optimized
 
-            write_optimized(found, Path(html))
+            write_optimized(found.report, found.files, Path(html))
         raise typer.Exit(found.report.exit_code)
 
 
@@ -146,7 +146,7 @@ def loaded(target: str, inputs: str | None, part: str | None) -> tuple[Any, Any]
 
 def show(report: Report, *, as_json: bool, quiet: bool, explain: bool) -> None:
     """The result, on stdout: JSON, one line, or the report."""
-    from samesame.optimize.report import first_line, in_full
+    from samesame.report.optimized import first_line, in_full
 
     with stdout_guarded():
         if as_json:

@@ -13,13 +13,13 @@ from torch.utils.flop_counter import FlopCounterMode
 from samesame.capture.program import Program
 from samesame.evidence import Refused
 from samesame.graph import Graph
-from samesame.optimize.candidate import Candidate, Formula
-from samesame.optimize.drawn import drawn
+from samesame.optimize.candidate import Candidate
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.forms import text
 from samesame.optimize.operators import read
-from samesame.optimize.search import Found, Rewriting
+from samesame.optimize.search import Found, Rewriting, drawn
 from samesame.optimize.specification import Specification
+from samesame.report.optimized import Formula
 
 GAIN = 0.95                                          # of the program's own cost: less than that hardly shows in torch
 

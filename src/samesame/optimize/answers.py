@@ -3,8 +3,8 @@ none."""
 
 from __future__ import annotations
 
-from samesame.optimize.report import FASTER, NOT_TIMED, NOTHING, Report, first_line, in_full
 from samesame.report.answers import NOTE, STATES, Answer, Finding, Rule, in_order, place_of_target
+from samesame.report.optimized import FASTER, NOT_TIMED, NOTHING, Report, first_line, in_full
 
 RULES = {
     FASTER: Rule("can-be-faster", NOTE, "Another program computes the same, and faster."),

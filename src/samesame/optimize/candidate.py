@@ -5,33 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-SHOWN = 100                                          # letters of a formula in a step
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One rule on the way: before and after, as mathematics in a line, and as MathML."""
-
-    rule: str
-    before: str
-    after: str
-    drawn: tuple[str, str] = ("", "")
-
-    def __str__(self) -> str:
-        return f"{_short(self.before)} → {_short(self.after)}    ({self.rule})"
-
-
-def _short(formula: str) -> str:
-    return formula if len(formula) <= SHOWN else f"{formula[:SHOWN]} …"
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """What an output is, as MathML: in the original, and in what was found, if that is another formula."""
-
-    output: str
-    before: str
-    after: str = ""
+from samesame.evidence import Verdict
+from samesame.report.optimized import Formula, Report, Step
 
 
 @dataclass(frozen=True)
@@ -70,3 +45,11 @@ class Candidate:
         if conditions is None:
             return self
         return replace(self, faithful=True, conditions=(*self.conditions, *conditions), meant=None)
+
+
+    def told(self, report: Report, verdict: Verdict) -> None:
+        """Say in a report what this is, and what the proof of it stands on."""
+        report.changed, report.formulas, report.steps = self.changed, self.formulas, self.steps
+        report.prove(verdict, self.conditions)
+        if self.native:
+            report.say_kernels(self.faithful, self.lifted)

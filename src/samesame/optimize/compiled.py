@@ -22,7 +22,6 @@ import torch
 
 from samesame.evidence import SamesameError
 from samesame.optimize.dropin import STEPS
-from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import C_TYPES, reserved, strides, whole
 from samesame.optimize.ir import Program
 from samesame.optimize.machine import compiler, here, threading_runtime
@@ -34,7 +33,7 @@ Description = dict[str, Any]                         # plain data: lists, dictio
 
 def describe(program: Program, inputs: Sequence[str], weights: Sequence[str], outputs: Sequence[str]) -> Description:
     """What a caller of the kernels has to know: tensors by name, who makes them, and in which order kernels run."""
-    buffers = {b.name: b for kernel in program.kernels for b in cpp.parameters(kernel)}
+    buffers = {b.name: b for kernel in program.kernels for b in kernel.tensors}
     ahead = {b.name for kernel in program.kernels if kernel.ahead for b in kernel.writes}
     written = {b.name for kernel in program.kernels for b in kernel.writes}
     given = {*inputs, *weights}
@@ -43,7 +42,7 @@ def describe(program: Program, inputs: Sequence[str], weights: Sequence[str], ou
     role = {**dict.fromkeys(ahead, "kept"), **dict.fromkeys(outputs, "output"),
             **dict.fromkeys(inputs, "input"), **dict.fromkeys(weights, "weight")}
     return {
-        "kernels": [{"name": reserved(k.name), "ahead": k.ahead, "takes": [b.name for b in cpp.parameters(k)]}
+        "kernels": [{"name": reserved(k.name), "ahead": k.ahead, "takes": [b.name for b in k.tensors]}
                     for k in program.kernels],
         "tensors": {name: {"shape": [whole(size) for size in b.shape], "strides": strides(b), "dtype": b.dtype,
                            "role": role.get(name, "scratch")} for name, b in buffers.items()},

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,8 +29,9 @@ from samesame.capture.program import Program
 from samesame.graph import Graph, Node
 from samesame.operators.execute import closed, execute, rerun
 from samesame.optimize.job import Job
+from samesame.report.optimized import C, Contract
+from samesame.report.words import counted
 
-C = 4.0
 DRAWS, SCALES = 20, (1 / 16, 1.0, 16.0)
 AGAIN = 2                                                  # draws at each scale for each set of random weights
 SIGNS, SIGNS_INSIDE = 2, 6                                 # tries: an error inside reaches a whole row, or misses it
@@ -71,34 +71,12 @@ def nearly_one_number(row: torch.Tensor) -> torch.Tensor:
 OUTSIDE = {"NaN": math.nan, "+∞": math.inf, "−∞": -math.inf}
 
 
-@dataclass
-class Contract:
-    """What was measured. `worst` is the largest share of what an element is allowed; the errors are the largest,
-    relative to the largest magnitude of their output. `failed` says where it does not hold, in a sentence; `cut`, that
-    it was not measured to the end."""
-
-    draws: int = 0
-    elements: int = 0
-    worst: float = 0.0
-    found_error: float = 0.0
-    original_error: float = 0.0
-    weights: int = 0
-    failed: str = ""
-    seconds: float = 0.0
-    cut: bool = False
-
-    @property
-    def refused(self) -> str:
-        """Why a program does not take the original's place; nothing where it may."""
-        if self.cut:
-            return f"its rounding is not known: {self.failed}"
-        return f"outside the numeric contract: {self.failed}" if self.failed else ""
-
-
 def contract(
-    job: Job, found: Callable[..., Any], seed: int = 0, *, frozen: bool = False, seconds: float = math.inf
+    job: Job, found: Callable[..., Any], seed: int = 0, *, frozen: bool = False, seconds: float = math.inf,
+    number: int = DRAWS,
 ) -> Contract:
-    """Measure `found` against the job's program. Where weights are `frozen`, only the given ones are tried."""
+    """Measure `found` against the job's program, on such a `number` of draws at each scale, and one at least. Where
+    weights are `frozen`, only the given ones are tried."""
     begun, result = time.monotonic(), Contract()
     generator = torch.Generator().manual_seed(seed)
     program = Program(job.program, job.kwargs or job.args)
@@ -106,16 +84,17 @@ def contract(
     names = [node.name for node in graph.sources("parameter") if job.weights[node.name].is_floating_point()]
     given = {name: job.weights[name].detach().clone() for name in names}
     try:
-        for number in range(1 if frozen or not names else 3):
+        for again in range(1 if frozen or not names else 3):
             with torch.no_grad():
-                for name, tensor in given.items() if number else ():
+                for name, tensor in given.items() if again else ():
                     job.weights[name].copy_(alike(tensor, generator))
             result.weights += 1
             oracle = Oracle(graph, job.weights)
-            for label, changed in draws(program, generator, AGAIN if number else DRAWS, difficult=not number):
-                if time.monotonic() - begun > seconds:
+            for label, changed in draws(program, generator, AGAIN if again else number, difficult=not again):
+                if result.draws and time.monotonic() - begun > seconds:
                     result.cut = True
-                    result.failed = f"time was over after {result.draws} draws; give it more with --minutes"
+                    result.failed = (f"time was over after {counted(result.draws, 'draw')}; "
+                                     "give it more with --minutes")
                 else:
                     judge(result, oracle, program.again(partial(_other, changed)), job.program, found, label)
                 if result.failed:
@@ -125,20 +104,6 @@ def contract(
             for name, tensor in given.items():
                 job.weights[name].copy_(tensor)
         result.seconds = time.monotonic() - begun
-    return result
-
-
-def a_few(job: Job, found: Callable[..., Any], seed: int, seconds: float) -> Contract:
-    """The same for a program that is slow: a draw at each scale and the difficult rows, as far as there is time, with
-    the given weights."""
-    begun, result = time.monotonic(), Contract(weights=1)
-    program = Program(job.program, job.kwargs or job.args)
-    oracle = Oracle(capture(job.program, job.kwargs or job.args, again=False), job.weights)
-    for label, changed in draws(program, torch.Generator().manual_seed(seed), 1, difficult=True):
-        if result.failed or (result.draws and time.monotonic() - begun > seconds):
-            break
-        judge(result, oracle, program.again(partial(_other, changed)), job.program, found, label)
-    result.seconds = time.monotonic() - begun
     return result
 
 

@@ -17,14 +17,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import torch
-
-from samesame.formula.expr import Index, Load, Size, Unsupported, walk
+from samesame.formula.expr import Load, Size, Unsupported, walk
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import element_name
 from samesame.optimize.algebra import weights_of
@@ -40,19 +37,7 @@ from samesame.optimize.emit.triton import (
     sizes_in,
     width,
 )
-from samesame.optimize.ir import (
-    Accumulate,
-    Buffer,
-    Dim,
-    Kernel,
-    Loop,
-    Program,
-    Statement,
-    Store,
-    Tile,
-    bound,
-    expressions,
-)
+from samesame.optimize.ir import Dim, Kernel, Program, Tile, expressions, innermost, lanes
 from samesame.optimize.job import loaded
 from samesame.optimize.lifted import NotLifted, lifted, require_values
 from samesame.optimize.native import Native
@@ -60,7 +45,7 @@ from samesame.optimize.online import Softmax
 from samesame.optimize.partition import Stage
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
 from samesame.optimize.specification import Specification
-from samesame.optimize.tune import Tuned
+from samesame.optimize.tune import Choice, Tuned, choices
 
 TRIED = 3                                            # choices of tiles that are compiled, for each schedule
 TILE, DOT = 1 << 14, 1 << 12                         # elements of a tile, and of one of a contraction, at most
@@ -138,77 +123,47 @@ def resident(device: Device, warps: int, figures: Figures | None) -> int:
 
 def work(kernel: Kernel, sizes: Mapping[str, int]) -> Work:
     """What a kernel with numbers for its tiles does at these sizes."""
-    tensors = {buffer.name: buffer for buffer in (*kernel.reads, *kernel.writes)}
+    tensors = {buffer.name: buffer for buffer in kernel.tensors}
     programs, loaded, operations, dots = 1, 0.0, 0.0, False
-    for loops, lanes, statement in _innermost(kernel.body):
-        extents = {loop: value_at(loop.variable.extent, sizes) for loop in loops}
-        programs = max(programs, math.prod(n for loop, n in extents.items() if loop.kind == "parallel"))
-        rounds = math.prod(extents.values())
-        operations += 2.0 * rounds * math.prod(map(width, lanes))
-        dots |= len(lanes) > 2
+    for loops, statement in innermost(kernel.body):
+        extents = [(loop.kind, value_at(loop.variable.extent, sizes)) for loop in loops]
+        programs = max(programs, math.prod(n for kind, n in extents if kind == "parallel"))
+        rounds, tile = math.prod(n for kind, n in extents if kind != "vector"), lanes(loops)
+        operations += 2.0 * rounds * math.prod(map(width, tile))
+        dots |= len(tile) > 2
         for load in {e for value in expressions(statement) for e in walk(value) if isinstance(e, Load)}:
             if load.leaf.name in tensors:
-                over = math.prod(width(v) for v in lanes if v in load.free)
-                loaded += rounds * over * _itemsize(tensors[load.leaf.name])
-    own = sum(math.prod(value_at(n, sizes) for n in b.shape) * _itemsize(b) for b in tensors.values())
+                over = math.prod(width(v) for v in tile if v in load.free)
+                loaded += rounds * over * tensors[load.leaf.name].itemsize
+    own = sum(math.prod(value_at(n, sizes) for n in b.shape) * b.itemsize for b in tensors.values())
     return Work(programs, own, loaded, operations, dots and any(b.dtype in NARROW for b in kernel.reads))
-
-
-def _innermost(
-    body: tuple[Statement, ...], loops: tuple[Loop, ...] = (), lanes: tuple[Index, ...] = ()
-) -> Iterator[tuple[tuple[Loop, ...], tuple[Index, ...], Statement]]:
-    """Each store and fold with the loops around it, those over lanes apart."""
-    for statement in body:
-        match statement:
-            case Loop("vector", variable, inside):
-                yield from _innermost(inside, loops, (*lanes, variable))
-            case Loop(_, _, inside):
-                yield from _innermost(inside, (*loops, statement), lanes)
-            case Store() | Accumulate():
-                yield loops, lanes, statement
-            case _:
-                yield from _innermost(getattr(statement, "body", ()), loops, lanes)
-
-
-def _itemsize(buffer: Buffer) -> int:
-    return int(getattr(torch, buffer.dtype).itemsize)
 
 
 # ---------------------------------------------------------------------------------------------------------------- tiles
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A schedule's kernel with numbers for its tiles."""
-
-    place: int
-    numbers: Mapping[str, int]
-    roles: Mapping[str, int]
-    kernel: Kernel
-
-
-def choices(place: int, program: Program, sizes: Mapping[str, int]) -> Iterator[Choice]:
-    """All numbers worth trying for a schedule's tiles: powers of two that are no longer than what they tile."""
-    tiles, roles = program.tiles, {tile.role for tile in program.tiles}
-    for chosen in product(*(_numbers(tile, value_at(tile.of, sizes), "blocks" in roles) for tile in tiles)):
-        inner = [n for tile, n in zip(tiles, chosen, strict=True) if tile.role != "depth"]
-        if math.prod(inner) <= (DOT if "blocks" in roles else TILE):
-            numbers = {tile.size.name: n for tile, n in zip(tiles, chosen, strict=True)}
-            by_role = {tile.role: n for tile, n in zip(tiles, chosen, strict=True)}
-            yield Choice(place, numbers, by_role, bound(program, numbers).kernels[0])
-
-
-def _numbers(tile: Tile, length: int, contraction: bool) -> list[int]:
-    most = power_above(length)
-    least = 16 if contraction else 1
+def worth(tile: Tile, length: int, program: Program) -> list[int]:
+    """Powers of two that are no longer than what is tiled; of a contraction those that `tl.dot` takes."""
+    contraction = any(other.role == "blocks" for other in program.tiles)
     several = {"rows": (16, 32, 64) if contraction else (1, 2, 4, 8, 16), "blocks": (16, 32, 64, 128),
                "depth": (16, 32), "lanes": (64, 256, 1024, 4096)}[tile.role]
-    return sorted({max(min(n, most), least) for n in several})
+    return sorted({max(min(n, power_above(length)), 16 if contraction else 1) for n in several})
+
+
+def fits(c: Choice) -> bool:
+    """Whether its tiles are small enough."""
+    elements = math.prod(n for role, n in c.roles.items() if role != "depth")
+    return elements <= (DOT if "blocks" in c.roles else TILE)
+
+
+def sides(kernel: Kernel) -> list[list[int]]:
+    """Of the tile of each store and fold."""
+    return [[*map(width, lanes(loops))] for loops, _ in innermost(kernel.body)]
 
 
 def options(kernel: Kernel) -> dict[str, int]:
     """Triton's own: warps by how large a kernel's tiles are, and loads that are under way ahead of a loop."""
-    tiles = [[*map(width, lanes)] for _, lanes, _ in _innermost(kernel.body)]
+    tiles = sides(kernel)
     stored = max(math.prod(tile) for tile in tiles if len(tile) < 3)
     dots = any(len(tile) > 2 for tile in tiles)
     warps = 4 if dots else max(1, min(8, stored // 256))
@@ -218,28 +173,25 @@ def options(kernel: Kernel) -> dict[str, int]:
 def chosen(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
     """The schedule and tiles that go first by the model, of those that fit every device. Raises Unsupported where none
     does."""
-    found = [c for place, program in enumerate(programs) for c in choices(place, program, sizes)]
-    several = dict[str, list[Choice]]()
-    for c in sorted(found, key=lambda c: _promise(c, sizes)):
-        several.setdefault(str(c.place), []).append(c)
-    tried, fit = list[tuple[Choice, float]](), list[tuple[float, Choice]]()
-    for c in (c for of_one in several.values() for c in of_one[:TRIED]):
-        figures = compiled(c.kernel, MODEL)
-        seconds = work(c.kernel, sizes).seconds(MODEL, options(c.kernel)["num_warps"], figures)
-        tried.append((c, seconds))
-        if figures.fits(MODEL):
-            fit.append((seconds, c))
-    for seconds, c in sorted(fit, key=lambda each: each[0]):
-        if all(compiled(c.kernel, device).fits(device) for device in DEVICES):
-            measured = tuple((c.place, c.numbers, seconds) for c, seconds in tried)
-            return Tuned(c.place, c.numbers, seconds, c.roles, measured)
+    found = sorted(filter(fits, choices(programs, sizes, worth, {})), key=lambda c: _promise(c, sizes))
+    tried = list[tuple[Choice, float]]()
+    for c in (c for place in range(len(programs)) for c in [c for c in found if c.program == place][:TRIED]):
+        tried.append((c, seconds(c, sizes, compiled(c.kernels.kernels[0], MODEL))))
+    for c, best in sorted(tried, key=lambda each: each[1]):
+        if all(compiled(c.kernels.kernels[0], device).fits(device) for device in (MODEL, *DEVICES)):
+            return Tuned(c.program, c.numbers, best, c.roles, tuple((c.program, c.numbers, t) for c, t in tried))
     raise Unsupported("no choice of tiles fits all of " + ", ".join(device.name for device in DEVICES))
+
+
+def seconds(c: Choice, sizes: Mapping[str, int], figures: Figures | None = None) -> float:
+    """What the model says of a choice; with figures, of what the compiler made of it."""
+    (kernel,) = c.kernels.kernels
+    return work(kernel, sizes).seconds(MODEL, options(kernel)["num_warps"], figures)
 
 
 def _promise(c: Choice, sizes: Mapping[str, int]) -> tuple[float, int]:
     """By the model; of those that are as good, that with the larger tiles."""
-    kernel_options = options(c.kernel)
-    return work(c.kernel, sizes).seconds(MODEL, kernel_options["num_warps"]), -math.prod(c.roles.values())
+    return seconds(c, sizes), -math.prod(c.roles.values())
 
 
 # ------------------------------------------------------------------------------------------------------------- compiled
@@ -351,11 +303,11 @@ class OnGpu(Native):
 
     def described(self, kernel: Kernel) -> str:
         """A kernel's tiles, and what compilers and the model say of it."""
-        sides = max(([*map(width, lanes)] for _, lanes, _ in _innermost(kernel.body)), key=len)
         figures, warps = [compiled(kernel, device) for device in DEVICES], options(kernel)["num_warps"]
         does = work(kernel, self.over.numbers())
         registers, shared = ({getattr(each, what) for each in figures} for what in ("registers", "shared"))
-        return (f"{kernel.name}: tiles {' × '.join(map(str, sides))}, {warps} warps, {does.programs} programs; "
+        largest = max(sides(kernel), key=len)
+        return (f"{kernel.name}: tiles {' × '.join(map(str, largest))}, {warps} warps, {does.programs} programs; "
                 f"{spoken(registers)} registers and {spoken(shared)} bytes of shared memory, compiled for {ALL}; "
                 f"{1e6 * does.seconds(MODEL, warps, compiled(kernel, MODEL)):.3g} µs by the model of {MODEL.name}, "
                 f"for want of {does.limit(MODEL)}")

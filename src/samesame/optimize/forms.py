@@ -92,7 +92,7 @@ class Form(metaclass=Interned):
     power[q](x)  fn[name](x)             q a Fraction; functions by their names in formula.scalars or ACTIVATIONS
     extremum[op](a, b)                   the "max" or "min" of two
     compare[op](a, b)  not(a)  and(a, b)  or(a, b)  where(c, a, b)      op one of < ≤ =
-    fold[monoid, axes](x)                "sum", "max" or "min" over axes that x has; the axes are sorted
+    fold[monoid, axes](x)                "sum" or "max" over axes that x has; the axes are sorted
     concat[axis, parts](x, …)            one after the other along `axis`; each part is an axis of its argument, or None
                                          for a part of one element
     cast[dtype](x)                       the same number, rounded
@@ -440,7 +440,7 @@ def _applied(form: Form, xs: list[Expr]) -> Expr:
 
 LOOSE, SUM, FOLD, PRODUCT, UNIT = range(5)                       # how tightly a text holds together
 LONGEST = 2000                                       # letters; what is shared is written out, and grows fast
-SIGNS = {"sum": "Σ", "max": "max", "min": "min"}
+SIGNS = {"sum": "Σ", "max": "max"}
 
 
 def text(form: Form, *, brief: bool = False, names: Mapping[str | Form, str] | None = None) -> str:

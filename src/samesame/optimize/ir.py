@@ -28,6 +28,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
+import torch
+
 from samesame.formula.expr import Expr, Index, Leaf, Load, Size, const, index, rebuild, walk
 from samesame.formula.show import unicode
 from samesame.formula.sizes import replaced
@@ -49,6 +51,11 @@ class Buffer:
     def leaf(self) -> Leaf:
         kind = "bool" if self.dtype == "bool" else "int" if self.dtype.startswith("int") else "real"
         return Leaf(self.name, self.shape, kind)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return int(getattr(torch, self.dtype).itemsize)
 
     def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Expr:
         several = indices if isinstance(indices, tuple) else (indices,)
@@ -126,7 +133,8 @@ class Rescaled:
     body: tuple[Statement, ...]
 
 
-Statement = Loop | When | Local | Store | Accumulate | Rescaled
+Write = Store | Accumulate
+Statement = Loop | When | Local | Write | Rescaled
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,11 @@ class Kernel:
     writes: tuple[Buffer, ...]
     body: tuple[Statement, ...]
     ahead: bool = False
+
+    @property
+    def tensors(self) -> tuple[Buffer, ...]:
+        """What a function that is the kernel takes, in order."""
+        return tuple(dict.fromkeys(self.reads + self.writes))
 
 
 @dataclass(frozen=True)
@@ -183,6 +196,21 @@ def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
     for statement in body:
         yield statement
         yield from statements(getattr(statement, "body", ()))
+
+
+def innermost(body: tuple[Statement, ...], loops: tuple[Loop, ...] = ()) -> Iterator[tuple[tuple[Loop, ...], Write]]:
+    """Each store and fold, with the loops around it."""
+    for statement in body:
+        if isinstance(statement, Store | Accumulate):
+            yield loops, statement
+        else:
+            inside = (*loops, statement) if isinstance(statement, Loop) else loops
+            yield from innermost(getattr(statement, "body", ()), inside)
+
+
+def lanes(loops: tuple[Loop, ...]) -> tuple[Index, ...]:
+    """The variables of those that are vectors."""
+    return tuple(loop.variable for loop in loops if loop.kind == "vector")
 
 
 def expressions(statement: Statement) -> Iterator[Expr]:
@@ -278,7 +306,7 @@ def text(kernel: Kernel) -> str:
     return "\n".join([f"kernel {kernel.name}", *_lines(kernel.body, "    ")])
 
 
-SIGNS = {"sum": "+=", "prod": "*=", "max": "max=", "min": "min="}
+SIGNS = {"sum": "+=", "max": "max="}
 
 
 def _lines(body: tuple[Statement, ...], space: str) -> Iterator[str]:

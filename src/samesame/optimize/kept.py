@@ -21,9 +21,7 @@ from samesame.capture import Recorded
 from samesame.capture.memory import address
 from samesame.certificate.forms import digest_of
 from samesame.graph.text import to_json
-from samesame.optimize.candidate import Formula, Step
-from samesame.optimize.contract import Contract
-from samesame.optimize.report import Report, Row
+from samesame.report.optimized import Contract, Formula, Report, Row, Step
 from samesame.store import Store, StoreError
 from samesame.store.kept import FASTEST, get, keep
 from samesame.versions import versions

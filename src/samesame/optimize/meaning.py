@@ -16,7 +16,7 @@ of it or by two loops. That all accesses are in range, and that what is read was
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from samesame.evidence import SamesameError
@@ -59,7 +59,8 @@ from samesame.formula.tensor import Tensor
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Loop, Program, Rescaled, Statement, Store, When
 
 KINDS = ("bool", "int", "real")                      # each holds those before it
-IDENTITY: dict[str, Expr] = {"sum": ZERO, "prod": ONE, "max": NEG_INF}
+BUDGET = Budget(seconds=4.0)                         # of one question
+IDENTITY: dict[str, Expr] = {"sum": ZERO, "max": NEG_INF}
 
 
 class Malformed(SamesameError):
@@ -407,7 +408,7 @@ def leaves(expr: Expr) -> frozenset[Leaf]:
 
 
 def _combined(monoid: str, a: Expr, b: Expr) -> Expr:
-    return add(a, b) if monoid == "sum" else mul(a, b) if monoid == "prod" else Extremum(monoid, (a, b))
+    return add(a, b) if monoid == "sum" else Extremum(monoid, (a, b))
 
 
 # --------------------------------------------------------------------------------------------------------------- rounds
@@ -510,7 +511,7 @@ class Checked:
 
 def proved(
     program: Program, holds: Mapping[str, Tensor], claims: Mapping[str, Claim] | None = None,
-    sums: Iterable[tuple[Expr, Expr]] = (), budget: Budget | None = None,
+    sums: Iterable[tuple[Expr, Expr]] = (),
 ) -> Checked:
     """Whether each written buffer holds its formula in `holds`, over the tensors that its kernel reads, for all sizes.
 
@@ -518,17 +519,17 @@ def proved(
     are leaves there, so a program is what its formulas are, put into one another: the first of each two `sums` is what
     kernels and claims make together, the second what it should be.
     """
-    budget = budget or Budget(seconds=4.0)
     conditions: list[str] = []
     made = {**holds, **{claim.leaf.name: claim.definition for claim in (claims or {}).values()}}
+    elements = {name: tensor.__getitem__ for name, tensor in made.items()}
     try:
         for kernel in program.kernels:
-            for name, reason, answer in _questions(kernel, holds, claims or {}, budget):
+            for name, reason, answer in _questions(kernel, holds, claims or {}):
                 if isinstance(answer, NotProved):
                     return Checked(False, tuple(conditions), f"kernel {kernel.name}, {name}: {reason}{answer.reason}")
                 conditions.extend(map(str, answer.conditions))
         for together, whole in sums:
-            answer = prove_equal(put_together(together, made), whole, budget=budget)
+            answer = prove_equal(with_elements(together, elements), whole, budget=BUDGET)
             if isinstance(answer, NotProved):
                 return Checked(False, tuple(conditions), f"the kernels together make another sum; {answer.reason}")
             conditions.extend(map(str, answer.conditions))
@@ -537,14 +538,17 @@ def proved(
     return Checked(True, tuple(dict.fromkeys(conditions)))
 
 
-def put_together(value: Expr, made: Mapping[str, Tensor]) -> Expr:
-    """The value with formulas in place of elements of the tensors that hold them, and so on within these."""
+Elements = Mapping[str, Callable[[tuple[Expr, ...]], Expr]]         # what stands for a tensor's element, by name
+
+
+def with_elements(value: Expr, elements: Elements) -> Expr:
+    """The value with these in place of elements of tensors, and so on within these."""
     memo: dict[Expr, Expr] = {}
 
     def go(e: Expr) -> Expr:
         if e not in memo:
-            if isinstance(e, Load) and e.leaf.name in made:
-                memo[e] = go(made[e.leaf.name][tuple(map(go, e.indices))])
+            if isinstance(e, Load) and e.leaf.name in elements:
+                memo[e] = go(elements[e.leaf.name](tuple(map(go, e.indices))))
             else:
                 memo[e] = rebuild(e, go)
         return memo[e]
@@ -558,7 +562,7 @@ def require_order(program: Program, made: Collection[str], weights: Collection[s
     buffers: dict[str, Buffer] = {}
     written: dict[str, bool] = {}
     for kernel in program.kernels:
-        for buffer in (*kernel.reads, *kernel.writes):
+        for buffer in kernel.tensors:
             if buffers.setdefault(buffer.name, buffer) != buffer:
                 raise Malformed(f"{buffer.name} is two buffers")
         for buffer in kernel.reads:
@@ -573,15 +577,15 @@ def require_order(program: Program, made: Collection[str], weights: Collection[s
 
 
 def _questions(
-    kernel: Kernel, holds: Mapping[str, Tensor], claims: Mapping[str, Claim], budget: Budget
+    kernel: Kernel, holds: Mapping[str, Tensor], claims: Mapping[str, Claim]
 ) -> Iterator[tuple[str, str, Proved | NotProved]]:
     found = meaning(kernel, claims)
     for outside, text in found.obligations:
-        yield "accesses", f"{text}; ", prove_equal(where(outside, 1, 0), ZERO, budget=budget)
+        yield "accesses", f"{text}; ", prove_equal(where(outside, 1, 0), ZERO, budget=BUDGET)
     for left, right, name in found.equations:
-        yield name, "it holds something else; ", prove_equal(left, right, budget=budget)
+        yield name, "it holds something else; ", prove_equal(left, right, budget=BUDGET)
     for name, tensor in found.holds.items():
         if name not in holds:
             raise Malformed(f"nothing says what {name} should hold")
         indices = tuple(index(size) for size in tensor.shape)
-        yield name, "its formula is another; ", prove_equal(tensor[indices], holds[name][indices], budget=budget)
+        yield name, "its formula is another; ", prove_equal(tensor[indices], holds[name][indices], budget=BUDGET)

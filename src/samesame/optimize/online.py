@@ -224,10 +224,5 @@ class _Online:
     def held(self, claim: Claim) -> Formula:
         """What the mean holds, over the scores that are claimed."""
         of = self.of
-        whole = together(of.mean, [of.maximum, of.weights, of.total, of.mean]).whole
-
-        def element(*indices: Expr) -> Expr:
-            score = {of.scores.target: lambda at: self.scaled(Load(claim.leaf, at))}
-            return self.space.expression(whole, dict(zip(of.mean.axes, indices, strict=True)), score)
-
-        return Formula(tuple(map(self.space.size, of.mean.axes)), element)
+        scores = {of.scores.target: lambda at: self.scaled(Load(claim.leaf, at))}
+        return self.space.held(together(of.mean, [of.maximum, of.weights, of.total, of.mean]), scores)

@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
-from samesame.capture import capture
 from samesame.formula.equal import deep_recursion
-from samesame.formula.expr import Size, Unsupported
+from samesame.formula.expr import Unsupported
+from samesame.formula.scalars import SCALARS
 from samesame.graph import Graph
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, Part, Place, along, base, number, walk
@@ -27,13 +27,10 @@ HALF = Fraction(1, 2)
 
 # ------------------------------------------------------------------------------------------------ pointwise
 
+FUNCTIONS = ("silu", "relu", *SCALARS)              # torch calls all of them so
 UNARY: dict[str, Callable[[Form], Form]] = {
+    **{f"aten.{name}": partial(f.fn, name) for name in FUNCTIONS},
     "aten.neg": lambda x: f.times(number(-1), x),
-    "aten.exp": partial(f.fn, "exp"), "aten.log": partial(f.fn, "log"), "aten.erf": partial(f.fn, "erf"),
-    "aten.sin": partial(f.fn, "sin"), "aten.cos": partial(f.fn, "cos"), "aten.abs": partial(f.fn, "abs"),
-    "aten.tanh": partial(f.fn, "tanh"), "aten.sigmoid": partial(f.fn, "sigmoid"),
-    "aten.softplus": partial(f.fn, "softplus"), "aten.log1p": partial(f.fn, "log1p"),
-    "aten.silu": partial(f.fn, "silu"), "aten.relu": partial(f.fn, "relu"),
     "aten.sqrt": lambda x: f.power(x, HALF), "aten.rsqrt": lambda x: f.power(x, -HALF),
     "aten.reciprocal": lambda x: f.power(x, -1), "aten.square": lambda x: f.power(x, 2),
     "aten.logical_not": lambda x: f.logic("not", x),
@@ -198,12 +195,17 @@ def _as(r: Reader, x: Value, dtype: Any) -> Value:
 
 @row("aten.amax")
 def amax(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
-    return r.folded("max", x, _dims(x, dim), keepdim)
+    dims = _dims(x, dim)
+    return Value(f.fold("max", [a for d in dims for a in x.dims[d]], x.form), r.reduced(x, dims, keepdim), x.dtype)
 
 
 @row("aten.amin")
 def amin(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
-    return r.folded("min", x, _dims(x, dim), keepdim)
+    """−max −x: sums and maxima are all that kernels fold."""
+    if r.kind(x) != "real":
+        raise Unsupported("the least of integers")
+    negated = partial(_scaled, factor=-1)
+    return r.pointwise(negated, amax(r, r.pointwise(negated, x), dim, keepdim))
 
 
 @row("aten.linalg_vector_norm")
@@ -550,11 +552,6 @@ row("aten.scalar_tensor")(lambda r, value, *, dtype=None: full(r, (), value, dty
 # ------------------------------------------------------------------------------------------------ the whole graph
 
 
-def specification(program: Any, inputs: Any) -> Specification:
-    """What the program computes of inputs like these. Raises Refused where it cannot be captured."""
-    return read(capture(program, inputs))
-
-
 def read(graph: Graph) -> Specification:
     """The captured graph as forms."""
     with deep_recursion():
@@ -567,5 +564,4 @@ def read(graph: Graph) -> Specification:
     return Specification(
         graph.name, tensors, {axis: reader.extents[base(axis)] for axis in sorted(names)}, outputs,
         tuple(reader.calls), tuple(node.name for node in graph.sources("input")),
-        {axis: Size(base(axis), 1) for axis in sorted(names)},
     )

@@ -18,19 +18,7 @@ from math import prod
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import ZERO, Add, Expr, Index, Load, add, compare, const, mul, walk, where
 from samesame.formula.sizes import replaced, value_at
-from samesame.optimize.ir import (
-    Accumulate,
-    Loop,
-    Program,
-    Rescaled,
-    Statement,
-    Store,
-    When,
-    bound,
-    expressions,
-    statements,
-    symbols,
-)
+from samesame.optimize.ir import Loop, Program, bound, expressions, innermost, lanes, statements, symbols
 from samesame.optimize.machine import here
 from samesame.optimize.schedule import Scheduled, Space
 
@@ -56,34 +44,21 @@ def cost(program: Program) -> Cost:
     """What a program costs at least, with parts as long as can be; kernels that run ahead cost nothing."""
     whole = bound(program, {tile.size.name: 1 for tile in program.tiles if tile.role != "parts"})
     kernels = [kernel for kernel in whole.kernels if not kernel.ahead]
-    tensors = {buffer for kernel in kernels for buffer in (*kernel.reads, *kernel.writes)}
-    rounds = [add(*_rounds(kernel.body)) for kernel in kernels]
+    tensors = {buffer for kernel in kernels for buffer in kernel.tensors}
+    rounds = [mul(*(loop.variable.extent for loop in loops)) for kernel in kernels
+              for loops, _ in innermost(kernel.body)]
     one = {tile.size.name: tile.of for tile in program.tiles if tile.role == "parts"}
     elements = (mul(*buffer.shape) for buffer in sorted(tensors, key=lambda b: b.name))
     return Cost(*(const(replaced(add(*several), one)) for several in (rounds, elements)))
 
 
-def _rounds(body: tuple[Statement, ...]) -> list[Expr]:
-    """How often each innermost statement runs."""
-    found: list[Expr] = []
-    for statement in body:
-        match statement:
-            case Loop(_, variable, inside):
-                found += [mul(variable.extent, times) for times in _rounds(inside)]
-            case When(_, inside) | Rescaled(_, _, inside):
-                found += _rounds(inside)
-            case Store() | Accumulate():
-                found.append(add(1))
-    return found
-
-
-def rounds(program: Program, numbers: dict[str, int], lanes: int) -> int | None:
+def rounds(program: Program, numbers: dict[str, int], across: int) -> int | None:
     """How many rounds a kernel whose depth is in parts would have in parallel were it one, with tiles of one register's
     lanes; None where there is no such kernel."""
     parts = [tile for tile in program.tiles if tile.role == "parts"]
     if not parts:
         return None
-    width = {tile.size.name: lanes if tile.role == "lanes" else 1 for tile in program.tiles}
+    width = {tile.size.name: across if tile.role == "lanes" else 1 for tile in program.tiles}
     width |= {tile.size.name: value_at(tile.of, numbers) for tile in parts}
     kernel = next(kernel for kernel in program.kernels if parts[0].size.name in symbols(kernel))
     loops = (s.variable for s in statements(kernel.body) if isinstance(s, Loop) and s.kind == "parallel")
@@ -105,18 +80,9 @@ def dominated(one: Cost, other: Cost, numbers: dict[str, int]) -> bool:
 
 def gathers(program: Program) -> bool:
     """Whether lanes read elements that lie apart, in kernels that do not run ahead."""
-    return any(_gathers(kernel.body, frozenset()) for kernel in program.kernels if not kernel.ahead)
-
-
-def _gathers(body: tuple[Statement, ...], lanes: frozenset[Index]) -> bool:
-    for statement in body:
-        inner = lanes
-        if isinstance(statement, Loop) and statement.kind == "vector":
-            inner = lanes | {statement.variable}
-        loads = {e for value in expressions(statement) for e in walk(value) if isinstance(e, Load)}
-        if any(_apart(load, v) for load in loads for v in lanes) or _gathers(getattr(statement, "body", ()), inner):
-            return True
-    return False
+    inside = (each for kernel in program.kernels if not kernel.ahead for each in innermost(kernel.body))
+    return any(_apart(load, v) for loops, statement in inside for e in expressions(statement)
+               for load in walk(e) if isinstance(load, Load) for v in lanes(loops))
 
 
 def _apart(load: Load, v: Index) -> bool:

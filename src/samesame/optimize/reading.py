@@ -299,10 +299,6 @@ class Reader:
         gone = [axis for label, own in axes.items() if label not in out for axis in own]
         return Value(self.summed(gone, times(*forms)), tuple(axes[label] for label in out), values[0].dtype)
 
-    def folded(self, monoid: str, value: Value, dims: Sequence[int], keep: bool) -> Value:
-        axes = [axis for d in dims for axis in value.dims[d]]
-        return Value(fold(monoid, axes, value.form), self.reduced(value, dims, keep), value.dtype)
-
     def summed(self, axes: Iterable[str], x: Form) -> Form:
         """The sum over axes; where a factor is zero but at `i = j`, only that is summed."""
         axes, factors = list(axes), x.arguments if x.operator == "times" else (x,)

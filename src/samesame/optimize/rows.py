@@ -13,8 +13,9 @@ from functools import partial
 
 from samesame.formula.expr import Expr
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
+from samesame.optimize.meaning import Elements
 from samesame.optimize.partition import Stage, replaced, shared, together
-from samesame.optimize.space import Elements, Nest, Scheduled, Space, in_tiles, last, tile_of, whatever
+from samesame.optimize.space import Nest, Scheduled, Space, in_tiles, last, tile_of, whatever
 
 
 def rows(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Scheduled:

@@ -27,7 +27,7 @@ from samesame.evidence import SamesameError
 from samesame.optimize import dropin
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import digest_of
-from samesame.optimize.report import Report, in_full
+from samesame.report.optimized import Report, in_full
 
 FUTURE = "from __future__ import annotations\n"
 NUMBERS = """

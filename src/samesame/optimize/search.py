@@ -12,13 +12,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from samesame.egraph import Budget, EGraph, Rule, RuleUse
-from samesame.optimize.candidate import Step
-from samesame.optimize.drawn import drawn
-from samesame.optimize.forms import Form, size_of, text
+from samesame.egraph import Budget, EGraph, RuleUse
+from samesame.formula.expr import Leaf, Unsupported
+from samesame.formula.mathml import mathml_tensor
+from samesame.formula.tensor import tensor
+from samesame.optimize.forms import Form, base, formula, size_of, text
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import RULES, SILENT, add, form_of, typed
 from samesame.optimize.specification import Specification
+from samesame.report.optimized import Step
 
 LIMITS = Budget(nodes=2000, iterations=8, seconds=2.0, matches=1000)
 SAME = 1e-3
@@ -67,18 +69,12 @@ class Found:
     nodes: int = 0
 
 
-def candidates(
-    specification: Specification, budget: Budget = LIMITS, rules: Sequence[Rule] = RULES
-) -> tuple[Rewriting, ...]:
+def searched(specification: Specification) -> Found:
     """The specification's own form, then others equal to it, cheapest by time first."""
-    return searched(specification, budget, rules).candidates
-
-
-def searched(specification: Specification, budget: Budget = LIMITS, rules: Sequence[Rule] = RULES) -> Found:
     graph, known = EGraph(typed), dict[Form, int]()
     forms = tuple(root.form for root in specification.roots())
     roots = [add(graph, form, known) for form in forms]
-    graph.saturate(rules, budget)
+    graph.saturate(RULES, LIMITS)
     prices = Prices(specification.extents)
     found: dict[tuple[Form, ...], Rewriting] = {forms: Rewriting(forms, (), prices.of(forms))}
     shown: dict[int, Form] = {}
@@ -110,6 +106,21 @@ def explained(
                 found[Step(step.reason.rule, text(before, brief=True), text(after, brief=True),
                            (drawn(before, extents), drawn(after, extents)))] = None
     return tuple(found)
+
+
+def drawn(
+    form: Form, extents: Mapping[str, int], axes: Sequence[str] = (), leaves: Mapping[str, Leaf] | None = None,
+    name: str = "t",
+) -> str:
+    """The form, named so, as a <math> element; its indices are in the order of these axes, or of its own. Empty where
+    it has no formula."""
+    order = tuple(axes) or form.axes
+    sizes = tuple(extents[axis] if axis in extents else extents[base(axis)] for axis in order)
+    try:
+        return mathml_tensor(name, tensor(sizes, lambda *at: formula(
+            form, dict(zip(order, at, strict=True)), extents, leaves)))
+    except Unsupported:
+        return ""
 
 
 class Prices:

@@ -13,17 +13,15 @@ from math import prod
 import torch
 
 from samesame.formula.equal import Budget
-from samesame.formula.expr import TRUE, Expr, Index, Load, Size, add, and_, compare, floordiv, mul, rebuild
+from samesame.formula.expr import TRUE, Expr, Index, Size, add, and_, compare, floordiv, mul
 from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, Place, along, base, formula, walk
 from samesame.optimize.ir import Buffer, Dim, Kind, Program, Statement, Tile, When
 from samesame.optimize.ir import loop as new_loop
-from samesame.optimize.meaning import Checked, Claim, proved
+from samesame.optimize.meaning import Checked, Claim, Elements, proved, with_elements
 from samesame.optimize.partition import Stage, factors, together
 from samesame.optimize.specification import Specification
-
-Elements = Mapping[str, Callable[[tuple[Expr, ...]], Expr]]         # what stands for a tensor's element, by name
 
 
 class NoSchedule(Exception):
@@ -164,19 +162,14 @@ class Space:
         """A form's element, with other expressions in place of elements of some tensors."""
         leaves = {name: buffer.leaf for name, buffer in self.buffers.items()}
         sizes = {axis: self.size(axis) for x in walk(form) for axis in x.axes}
-
-        def go(e: Expr) -> Expr:
-            if elements and isinstance(e, Load) and e.leaf.name in elements:
-                return elements[e.leaf.name](tuple(map(go, e.indices)))
-            return rebuild(e, go)
-
         found = formula(form, at, _Sizes(self, sizes), leaves)
-        return go(found) if elements else found
+        return with_elements(found, elements) if elements else found
 
-    def held(self, stage: Stage) -> Formula:
-        """What a stage's target holds, over the tensors that it reads."""
+    def held(self, stage: Stage, elements: Elements | None = None) -> Formula:
+        """What a stage's target holds, over the tensors that it reads, or what stands for their elements."""
         shape = tuple(self.size(axis) for axis in stage.axes)
-        return Formula(shape, lambda *at: self.expression(stage.whole, dict(zip(stage.axes, at, strict=True))))
+        return Formula(shape, lambda *at: self.expression(
+            stage.whole, dict(zip(stage.axes, at, strict=True)), elements))
 
 
 class _Sizes(dict[str, "int | Expr"]):

@@ -8,10 +8,10 @@ captured graph.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from samesame.formula.expr import Expr, Leaf, Size
+from samesame.formula.expr import Leaf, Size
 from samesame.optimize.forms import Form
 
 KEPT = "aten.alias.default"                          # computes its argument once; the result has a dimension an axis
@@ -59,7 +59,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """The tensors by name, the extent of every axis here and as a symbol, the calls in their order, the outputs."""
+    """The tensors by name, the extent of every axis, the calls in their order, the outputs."""
 
     name: str
     tensors: Mapping[str, Tensor]
@@ -67,7 +67,6 @@ class Specification:
     outputs: tuple[Output, ...]
     calls: tuple[Call, ...] = ()
     arguments: tuple[str, ...] = ()                  # the inputs in the order of the program's parameters
-    symbolic: Mapping[str, Expr] = field(default_factory=dict)
 
     def roots(self) -> tuple[Output, ...]:
         """Everything to be computed by forms: what the calls take, and what the program returns."""

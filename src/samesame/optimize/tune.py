@@ -9,8 +9,9 @@ left or time is up. What won before goes first, so that a short budget is spent 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from math import inf, prod
 
@@ -21,7 +22,7 @@ from samesame.formula.sizes import value_at
 from samesame.optimize.compiled import Compiled, Description, describe, driver, library
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import LANES, whole
-from samesame.optimize.ir import Accumulate, Buffer, Kernel, Loop, Program, Statement, Tile, bound, statements
+from samesame.optimize.ir import Accumulate, Kernel, Loop, Program, Statement, Tile, bound, statements
 from samesame.optimize.machine import Machine, here
 
 TOGETHER = 16                                        # candidates in one compilation
@@ -47,10 +48,12 @@ class Tuned:
 
 @dataclass
 class Choice:
+    """A program, by its place in the list, with numbers for its tiles, and these by what they are for."""
+
     program: int
-    numbers: dict[str, int]
+    numbers: Mapping[str, int]
+    roles: Mapping[str, int]
     kernels: Program
-    roles: dict[str, int]
     call: Compiled | None = None
     times: list[float] = field(default_factory=list)
 
@@ -63,14 +66,13 @@ class Choice:
 
 def tune(
     programs: Sequence[Program], sizes: Mapping[str, int], tensors: Mapping[str, torch.Tensor], seconds: float,
-    learnt: Sequence[Mapping[str, int]] = (), machine: Machine | None = None,
+    learnt: Sequence[Mapping[str, int]] = (),
 ) -> Tuned:
     """The fastest of these programs at these sizes. `tensors` are examples of what they read, by name; others are
     made. Raises Unsupported where no program can be printed."""
     until = time.monotonic() + seconds
-    machine = machine or here()
-    found = [c for i, program in enumerate(programs) for c in candidates(i, program, sizes, machine)]
-    found.sort(key=lambda c: _promise(c, learnt))
+    machine = here()
+    found = sorted(candidates(programs, sizes, machine), key=lambda c: _promise(c, learnt))
     alone = len(found) == 1
     kept: list[Choice] = []
     tried: list[Choice] = []
@@ -93,25 +95,27 @@ def tune(
 # ---------------------------------------------------------------------------------------------------------- candidates
 
 
-def candidates(
-    place: int, program: Program, sizes: Mapping[str, int], machine: Machine
+def choices(
+    programs: Sequence[Program], sizes: Mapping[str, int], worth: Callable[[Tile, int, Program], Sequence[int]],
+    fixed: Mapping[str, int],
 ) -> Iterator[Choice]:
-    """The program with all numbers worth trying for its tiles."""
-    tiles = program.tiles
-    ranges = [choices(tile, value_at(tile.of, sizes), machine) for tile in tiles]
-    seen = set[tuple[int, ...]]()
-    for chosen in product(*ranges):
-        if chosen in seen:
-            continue
-        seen.add(chosen)
-        numbers = {tile.size.name: number for tile, number in zip(tiles, chosen, strict=True)}
-        kernels = bound(program, {**sizes, **numbers})
-        if not tiles or max(registers(kernel, machine) for kernel in kernels.kernels) <= machine.registers - 2:
+    """The programs with all numbers `worth` trying for each tile of such a length; and numbers for what is `fixed`."""
+    for place, program in enumerate(programs):
+        tiles = program.tiles
+        for chosen in product(*(worth(tile, value_at(tile.of, sizes), program) for tile in tiles)):
+            numbers = {tile.size.name: number for tile, number in zip(tiles, chosen, strict=True)}
             roles = {tile.role: number for tile, number in zip(tiles, chosen, strict=True)}
-            yield Choice(place, numbers, kernels, roles)
+            yield Choice(place, numbers, roles, bound(program, {**fixed, **numbers}))
 
 
-def choices(tile: Tile, length: int, machine: Machine) -> list[int]:
+def candidates(programs: Sequence[Program], sizes: Mapping[str, int], machine: Machine) -> Iterator[Choice]:
+    """Those of the choices that need no more registers than there are."""
+    for c in choices(programs, sizes, partial(worth, machine), sizes):
+        if not c.numbers or max(registers(kernel, machine) for kernel in c.kernels.kernels) <= machine.registers - 2:
+            yield c
+
+
+def worth(machine: Machine, tile: Tile, length: int, program: Program) -> list[int]:
     """The numbers worth trying for a tile, by its role."""
     w = machine.lanes
     match tile.role:
@@ -160,15 +164,12 @@ def _batch(found: list[Choice], most: int) -> tuple[list[Choice], list[Choice]]:
     """The first ones, as many as may hold packed weights at a time."""
     held, count = 0, 0
     for c in found[:most]:
-        held += sum(_bytes(b) for kernel in c.kernels.kernels if kernel.ahead for b in kernel.writes)
+        packed = [b for kernel in c.kernels.kernels if kernel.ahead for b in kernel.writes]
+        held += sum(b.itemsize * prod(map(whole, b.shape)) for b in packed)
         if count and held > PACKED:
             break
         count += 1
     return found[:count], found[count:]
-
-
-def _bytes(buffer: Buffer) -> int:
-    return prod(map(whole, buffer.shape)) * int(getattr(torch, buffer.dtype).itemsize)
 
 
 # ---------------------------------------------------------------------------------------------------------- measurement

@@ -34,20 +34,20 @@ from samesame.graph.interface import Aliases, spoken
 from samesame.optimize import native, search
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.contract import Contract, a_few
+from samesame.optimize.contract import contract
 from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Compiled
 from samesame.optimize.facts import facts_of, on_cuda, unguarded
 from samesame.optimize.ir import Program as Kernels
 from samesame.optimize.job import Job, example_of, keep, name_of, runnable
 from samesame.optimize.kept import Tiles, key_of, recalled, remember
 from samesame.optimize.machine import here
-from samesame.optimize.report import FASTER, NOT_TIMED, NOTHING, Report, Row
 from samesame.optimize.saved import files_of, save, write_files
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.specification import Specification
 from samesame.optimize.timing import ROUNDS, Racer, incumbent, race, racing
 from samesame.optimize.tune import Tuned, tune
 from samesame.report import headline
+from samesame.report.optimized import FASTER, NOT_TIMED, NOTHING, Contract, Report, Row
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
@@ -374,8 +374,7 @@ class Attempt:
         assert racer.candidate is not None
         candidate = found[racer.candidate].settled()
         self.report.verdict, self.report.way = FASTER, racer.way
-        self.report.take(candidate)
-        self.report.prove(verdict, candidate)
+        candidate.told(self.report, verdict)
         self.tabulate(racers, best, racer)
         facts = facts_of(self.module, self.example, candidate, racer.way, verdict)
         files = files_of(candidate, facts)
@@ -431,8 +430,7 @@ class Untimed(Attempt):
             if isinstance(answer, Verdict):
                 candidate = candidate.settled()
                 self.report.verdict, self.report.way = NOT_TIMED, EAGER
-                self.report.take(candidate)
-                self.report.prove(answer, candidate)
+                candidate.told(self.report, answer)
                 files = files_of(candidate, on_cuda(facts_of(self.module, self.example, candidate, EAGER, answer)))
                 return Optimized(self.module, self.report, files, answer.certificate)
         self.report.contract = None
@@ -451,11 +449,13 @@ class Untimed(Attempt):
             return kept[0]
 
         try:
-            held = a_few(self.job, run, self.seed, seconds)
+            held = contract(self.job, run, self.seed, frozen=True, seconds=seconds, number=1)
         except Refused as refused:
             why = str(refused) if seconds > 1 else "there was no time left; give it more with --minutes"
             self.report.notes.append(f"Rounding is not measured at these sizes: {why}.")
             return ""
+        if held.cut:                                       # as far as there was time, it holds
+            held.cut, held.failed = False, ""
         self.report.contract = held
         self.report.notes.append("Rounding was measured in Triton's interpreter, in which sums have another order.")
         return held.refused or (str(faults[0]) if faults else "")

@@ -40,19 +40,7 @@ from samesame.optimize.emit.places import (
 )
 from samesame.optimize.emit.ranges import Linear, Span, Spans
 from samesame.optimize.emit.values import Values
-from samesame.optimize.ir import (
-    Accumulate,
-    Buffer,
-    Kernel,
-    Local,
-    Loop,
-    Program,
-    Rescaled,
-    Statement,
-    Store,
-    When,
-    statements,
-)
+from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Rescaled, Statement, Store, When, statements
 
 WRITTEN_OUT = 64                                     # rounds of an unrolled loop, or runs of lanes, at most
 IN_REGISTERS = 64                                    # elements (or runs of lanes) of a buffer, at most
@@ -67,11 +55,6 @@ def source(program: Program, lanes: int) -> str:
 
 def function(kernel: Kernel, lanes: int) -> str:
     return _indented(_Printer(kernel, lanes).lines())
-
-
-def parameters(kernel: Kernel) -> tuple[Buffer, ...]:
-    """The tensors whose addresses a kernel's function takes, in order."""
-    return tuple(dict.fromkeys(kernel.reads + kernel.writes))
 
 
 def _indented(lines: Sequence[str]) -> str:
@@ -116,7 +99,7 @@ class _Printer:
         return f"{letter}{self.count}"
 
     def lines(self) -> list[str]:
-        tensors = parameters(self.kernel)
+        tensors = self.kernel.tensors
         written = {buffer.name for buffer in self.kernel.writes}
         places: dict[str, Place] = {b.name: Memory(reserved(b.name), b) for b in tensors}
         takes = ", ".join(f"{'' if b.name in written else 'const '}{c_type(b.dtype)}* __restrict__ {reserved(b.name)}"
@@ -273,7 +256,7 @@ class _Printer:
 
     def narrow(self, body: tuple[Statement, ...]) -> bool:
         """Whether products of bf16 are summed up, of which machines can take two at once."""
-        narrow = {buffer.leaf for buffer in parameters(self.kernel) if buffer.dtype == "bfloat16"}
+        narrow = {buffer.leaf for buffer in self.kernel.tensors if buffer.dtype == "bfloat16"}
         folds = [s for s in statements(body) if isinstance(s, Accumulate)]
         return any(sum(isinstance(e, Load) and e.leaf in narrow for e in walk(s.value)) == 2 for s in folds)
 

@@ -117,15 +117,11 @@ template <class V> INLINE V largest(V x, V y) { return (y > x) | (y != y) ? y : 
 template <class V> INLINE V smallest(V x, V y) { return (y < x) | (y != y) ? y : x; }
 
 struct sum { template <class V> INLINE V fold(V x, V y) { return x + y; } template <class T> static constexpr T identity = 0; };
-struct prod { template <class V> INLINE V fold(V x, V y) { return x * y; } template <class T> static constexpr T identity = 1; };
 struct max {
     template <class V> INLINE V fold(V x, V y) { return largest(x, y); }
     template <class T> static constexpr T identity = std::is_integral_v<T> ? std::numeric_limits<T>::min() : -std::numeric_limits<T>::infinity();
 };
-struct min {
-    template <class V> INLINE V fold(V x, V y) { return smallest(x, y); }
-    template <class T> static constexpr T identity = std::is_integral_v<T> ? std::numeric_limits<T>::max() : std::numeric_limits<T>::infinity();
-};
+struct min { template <class V> INLINE V fold(V x, V y) { return smallest(x, y); } };
 template <class M, class V> INLINE auto across(V x) {                                       // folds all lanes into one
     if constexpr (width<V> == 1) return x[0];
     else { constexpr int half = width<V> / 2; return across<M>(M::fold(part<half>(x, 0), part<half>(x, half))); }

@@ -16,8 +16,6 @@ from math import prod
 from pathlib import Path
 from zlib import crc32
 
-import torch
-
 from samesame.formula.expr import Expr, Index, Num, Unsupported
 from samesame.optimize.emit.arithmetic import Text
 from samesame.optimize.emit.ranges import Linear, Span, Spans
@@ -287,7 +285,7 @@ class Memory(Place):
 
     @cached_property
     def _bytes(self) -> int:
-        return prod(map(whole, self.buffer.shape)) * int(getattr(torch, self.buffer.dtype).itemsize)
+        return prod(map(whole, self.buffer.shape)) * self.buffer.itemsize
 
     def read(self, at: Linear, scope: Scope) -> Text | None:
         place = scope.text(at)

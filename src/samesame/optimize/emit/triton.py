@@ -67,13 +67,13 @@ from samesame.optimize.ir import (
 
 DTYPES = ("float32", "float16", "bfloat16", "float64", "int32", "int64", "bool")
 NARROW = ("float16", "bfloat16")
-IDENTITY = {"sum": "0.0", "max": 'float("-inf")', "min": 'float("inf")', "prod": "1.0"}
+IDENTITY = {"sum": "0.0", "max": 'float("-inf")'}
 FUNCTIONS = {
     **{name: f"tl.{name}({{}})" for name in ("exp", "log", "sin", "cos", "erf", "sigmoid", "abs", "floor", "ceil")},
     "tanh": "(2.0 * tl.sigmoid(2.0 * {}) - 1.0)",
 }
 DOT = 16                                             # the least side of a tile that `tl.dot` takes
-OWN = re.compile(r"(t|i|p|left|right|before|factor)\d+")
+OWN = re.compile(r"(t|i|p|left|right)\d+")
 RESERVED = {*keyword.kwlist, "tl", "torch", "triton", "launch", "program", "range", "float"}
 HEAD = '''"""{words}"""
 
@@ -121,11 +121,11 @@ def function(kernel: Kernel, names: Names) -> Function:
         printer.block(kernel.body, _Scope({}, (), ()))
     except Unsupported as error:
         raise Unsupported(f"{kernel.name} cannot be printed as Triton: {error}") from None
-    tensors = tuple(dict.fromkeys(kernel.reads + kernel.writes))
     sizes = tuple(sorted(symbols(kernel)))
-    takes = ", ".join([*(names(b.name) for b in tensors), *map(names.size, sizes)])
+    takes = ", ".join([*(names(b.name) for b in kernel.tensors), *map(names.size, sizes)])
     head = ["@triton.jit", f"def {names(kernel.name)}({takes}):", *printer.numbers()]
-    return Function(kernel.name, "\n".join([*head, *printer.lines]), tensors, kernel.writes, sizes, printer.programs())
+    text = "\n".join([*head, *printer.lines])
+    return Function(kernel.name, text, kernel.tensors, kernel.writes, sizes, printer.programs())
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def module(
     """The kernels of a program. `options` are Triton's own (`num_warps`, `num_stages`), by kernel; `words` go first.
     Raises Unsupported for what cannot be printed, and where a size can be read off no input."""
     names = Names()
-    buffers = {b.name: b for kernel in program.kernels for b in (*kernel.reads, *kernel.writes)}
+    buffers = {b.name: b for kernel in program.kernels for b in kernel.tensors}
     called = {names(name): buffers[name] for name in (*inputs, *buffers) if name in buffers}
     functions = tuple(function(kernel, names) for kernel in program.kernels)
     host, first = _Python(Shared(), const(1), names), names(inputs[0])
@@ -203,7 +203,7 @@ class _Printer:
 
     def __init__(self, kernel: Kernel, names: Names) -> None:
         self.names, self.common, self.count = names, _Common(), 0
-        self.tensors = {buffer.name: buffer for buffer in (*kernel.reads, *kernel.writes)}
+        self.tensors = {buffer.name: buffer for buffer in kernel.tensors}
         if odd := next((b for b in self.tensors.values() if b.dtype not in DTYPES), None):
             raise Unsupported(f"{odd.name} holds {odd.dtype}, which kernels in Triton do not compute with")
         self.real = "float64" if any(b.dtype == "float64" for b in self.tensors.values()) else "float32"
@@ -244,7 +244,7 @@ class _Printer:
             case Local():
                 self.declare(statement, scope)
             case Rescaled():
-                self.rescaled(statement, scope)
+                raise Unsupported("a maximum that runs along with sums")
             case Store(target, indices, value):
                 self.store(target, indices, value, scope)
             case Accumulate(target, indices, value):
@@ -318,12 +318,10 @@ class _Printer:
             mask = writer.all(since)
             found = Text(f"tl.where({mask.code}, {found.code}, {IDENTITY[monoid]})", found.wide | mask.wide)
         code = writer.full(found) if folded else found.code
-        if folded and monoid == "prod":
-            raise Unsupported("a product over lanes")
         for v in reversed(folded):
             code = f"tl.{monoid}({code}, axis={frame.index(v)})"
-        sign = {"sum": "{} + {}", "prod": "{} * {}", "max": "tl.maximum({}, {})", "min": "tl.minimum({}, {})"}[monoid]
-        self.written(writer, f"{held.name} = {sign.format(held.name, code)}")
+        both = f"{held.name} + {code}" if monoid == "sum" else f"tl.maximum({held.name}, {code})"
+        self.written(writer, f"{held.name} = {both}")
 
     def dot(
         self, held: _Held, own: tuple[Index, ...], folded: tuple[Index, ...], value: Expr, scope: _Scope,
@@ -359,18 +357,6 @@ class _Printer:
 
     def lanes_of(self, load: Load) -> tuple[Index, ...]:
         return self.frame(self.held[load.leaf.name], load.indices) if load.leaf.name in self.held else ()
-
-    def rescaled(self, statement: Rescaled, scope: _Scope) -> None:
-        """The sums by exp(before − after). A maximum must not stay −∞, which would make NaN of them."""
-        running, before = self.held[statement.running.name], self.fresh("before")
-        self.line(f"{before} = {running.name}")
-        self.block(statement.body, scope)
-        factor = self.fresh("factor")
-        self.line(f"{factor} = tl.exp({before} - {running.name})")
-        for each in statement.sums:
-            deeper = len(each.shape) - len(statement.running.shape)
-            at = f"[{', '.join([':'] * (len(running.scope.lanes) + len(statement.running.shape)) + ['None'] * deeper)}]"
-            self.line(f"{self.held[each.name].name} = {self.held[each.name].name} * {factor}{at if deeper else ''}")
 
 
 def width(variable: Index) -> int:

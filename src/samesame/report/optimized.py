@@ -1,4 +1,4 @@
-"""Report: what `optimize` found, for people and for machines.
+"""What `optimize` found, for people and for machines.
 
 First the answer, then the table of what ran side by side; what was changed; the proof; and the figures of the numeric
 contract. Times are lower quartiles of interleaved rounds, each program in a fresh process.
@@ -6,14 +6,11 @@ contract. Times are lower quartiles of interleaved rounds, each program in a fre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from samesame.evidence import Verdict
-from samesame.optimize.candidate import Candidate, Formula, Step
-from samesame.optimize.contract import C, Contract
-from samesame.optimize.dropin import DEFAULT, EAGER
 from samesame.report import headline
 from samesame.report.json import plain
 from samesame.report.words import counted
@@ -29,7 +26,60 @@ KERNELS = (
 )
 CODE = "each kernel, read back from its Triton code, is proved to compute its part of them, for all sizes:"
 HERE = "the drop-in runs them at these sizes; others go to the original"
+EAGER, DEFAULT = "eager", "torch.compile"            # two of the ways of `optimize/dropin`, which stands by itself
+C = 4.0                                              # times what rounding may do, that an element may be off
+SHOWN = 100                                          # letters of a formula in a step
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule on the way: before and after, as mathematics in a line, and as MathML."""
+
+    rule: str
+    before: str
+    after: str
+    drawn: tuple[str, str] = ("", "")
+
+    def __str__(self) -> str:
+        return f"{_short(self.before)} → {_short(self.after)}    ({self.rule})"
+
+
+def _short(formula: str) -> str:
+    return formula if len(formula) <= SHOWN else f"{formula[:SHOWN]} …"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """What an output is, as MathML: in the original, and in what was found, if that is another formula."""
+
+    output: str
+    before: str
+    after: str = ""
+
+
+@dataclass
+class Contract:
+    """What was measured. `worst` is the largest share of what an element is allowed; the errors are the largest,
+    relative to the largest magnitude of their output. `failed` says where it does not hold, in a sentence; `cut`, that
+    it was not measured to the end."""
+
+    draws: int = 0
+    elements: int = 0
+    worst: float = 0.0
+    found_error: float = 0.0
+    original_error: float = 0.0
+    weights: int = 0
+    failed: str = ""
+    seconds: float = 0.0
+    cut: bool = False
+
+    @property
+    def refused(self) -> str:
+        """Why a program does not take the original's place; nothing where it may."""
+        if self.cut:
+            return f"its rounding is not known: {self.failed}"
+        return f"outside the numeric contract: {self.failed}" if self.failed else ""
 
 
 @dataclass(frozen=True)
@@ -107,20 +157,18 @@ class Report:
             return f"Triton kernels, {self.machine}; {self.evidence}"
         return f"{self.best.name} is the fastest" if self.best else "nothing was measured"
 
-    def prove(self, verdict: Verdict, candidate: Candidate) -> None:
-        """What a proof stands on: for kernels of our own, of their form and loop nests, and not of their code."""
+    def prove(self, verdict: Verdict, conditions: Sequence[str]) -> None:
+        """What a proof stands on, and under which conditions, these among them."""
         self.proof, self.evidence = headline(verdict).plain, str(verdict.evidence)
-        if candidate.native:
-            code = "its Triton code proved" if candidate.lifted else "its compiled code tested"
-            self.evidence += f", {code}" if candidate.faithful else ", its kernels tested"
-            about = (CODE, *(f"  {line}" for line in candidate.lifted), HERE) if candidate.lifted else KERNELS
-            self.kernels = (FAITHFUL if candidate.faithful else PRINTED, *about)
         own = {str(condition) for root in verdict.roots for condition in root.evidence.conditions}
-        self.conditions = sorted(own | set(candidate.conditions))
+        self.conditions = sorted(own.union(conditions))
 
-    def take(self, candidate: Candidate) -> None:
-        """Say what this candidate is."""
-        self.changed, self.formulas, self.steps = candidate.changed, candidate.formulas, candidate.steps
+    def say_kernels(self, faithful: bool, lifted: Sequence[str]) -> None:
+        """The proof is of the form of kernels and their loop nests, and of their code only where that was `lifted`."""
+        code = "its Triton code proved" if lifted else "its compiled code tested"
+        self.evidence += f", {code}" if faithful else ", its kernels tested"
+        about = (CODE, *(f"  {line}" for line in lifted), HERE) if lifted else KERNELS
+        self.kernels = (FAITHFUL if faithful else PRINTED, *about)
 
     def form(self) -> dict[str, Any]:
         """As JSON."""

@@ -3,20 +3,22 @@ by rule, what the proof stands on, the figures of the numeric contract, and the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from samesame.formula.mathml import is_mathml
-from samesame.optimize.candidate import Formula
-from samesame.optimize.contract import Contract
-from samesame.optimize.report import (
+from samesame.report.html.page import page, write_page
+from samesame.report.html.plots import Bar, bars
+from samesame.report.optimized import (
     CHANGED,
     CONTRACT,
     SIDE_BY_SIDE,
     STEPS,
+    Contract,
+    Formula,
     Report,
     Row,
     against_best,
@@ -29,17 +31,13 @@ from samesame.optimize.report import (
     spoken,
     untimed,
 )
-from samesame.optimize.verb import Optimized
-from samesame.report.html.page import page, write_page
-from samesame.report.html.plots import Bar, bars
 
 LONGEST = 60_000                                     # letters of a file that are shown
 DRAWN = (SIDE_BY_SIDE, CHANGED, STEPS, CONTRACT)     # sections that a page shows in its own way
 
 
-def optimized_html(found: Optimized) -> str:
-    """The whole page."""
-    report = found.report
+def optimized_html(report: Report, files: Mapping[str, str]) -> str:
+    """The whole page; `files` are what was found, by name."""
     told = dict(sections(report, explain=True))
     return page(
         "optimize.html",
@@ -59,14 +57,14 @@ def optimized_html(found: Optimized) -> str:
         others=[{"title": title, "id": "-".join(title.split()), "lines": lines}
                 for title, lines in told.items() if title not in DRAWN],
         files=[{"name": name, "lines": text[:LONGEST].splitlines(), "cut": len(text) > LONGEST}
-               for name, text in found.files.items()],
+               for name, text in files.items()],
         footer=footer(report),
     )
 
 
-def write_optimized(found: Optimized, path: Path) -> None:
+def write_optimized(report: Report, files: Mapping[str, str], path: Path) -> None:
     """Write the page to `path` in one step. Raises SamesameError if the disk does not let it."""
-    write_page(optimized_html(found), path)
+    write_page(optimized_html(report, files), path)
 
 
 def _race(report: Report) -> Markup:
