@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from tests.optimize.compiled_programs import compile_program
-from tests.optimize.programs_as_forms import attention, gated_mlp, tensor
+from tests.optimize.programs_as_forms import attention, beside_one_another, gated_mlp, tensor
 from torch import nn
 from torch.nn import functional as F
 
@@ -49,7 +49,12 @@ def attended(t: Tensors) -> torch.Tensor:
     return F.scaled_dot_product_attention(t["q"], t["k"], t["v"], scale=0.25)
 
 
-@pytest.mark.parametrize(("program", "expected"), [(gated_mlp, gated), (attention, attended)])
+def split(t: Tensors) -> torch.Tensor:
+    return F.relu(F.linear(torch.cat([t["x"], t["y"]], -1), t["w"], t["b"]))
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"), [(gated_mlp, gated), (attention, attended), (beside_one_another, split)])
 def test_kernels_compute_what_torch_does(
     program: Callable[[], Specification], expected: Callable[[Tensors], torch.Tensor]
 ) -> None:
@@ -63,6 +68,17 @@ def test_kernels_compute_what_torch_does(
     (result,) = run(*(tensors[name] for name in run.arguments))
     result = result.view(found.shape(specification.outputs[0]))
     torch.testing.assert_close(result, expected(tensors), rtol=1e-4, atol=1e-4)
+
+
+def test_parts_of_one_weight_are_proved_for_all_sizes() -> None:
+    """A weight that is read in two parts is as long as these together, and that is no number."""
+    specification = beside_one_another()
+    assert not made(specification).fixed
+    graph = capture(lambda x, y, w, b: F.relu(F.linear(torch.cat([x, y], -1), w, b)),
+                    tuple(torch.zeros(t.shape) for t in specification.tensors.values()))
+    assert faithful(graph, specification, [output.form for output in specification.outputs]) == ()
+    elsewhere = beside_one_another(behind="m").outputs
+    assert faithful(graph, specification, [output.form for output in elsewhere]) is None
 
 
 def test_what_stays_a_call_of_torch_has_no_kernels() -> None:
