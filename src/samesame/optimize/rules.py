@@ -130,7 +130,8 @@ def concatenated(factors: Sequence[Factor], k: str, ps: Pieces) -> Factor:
 def split(xs: Sequence[Operand], ys: Sequence[Operand], k: str, ps: Pieces, a: Axes) -> Iterator[Operand | Made]:
     """Σ_k x·concat(y, z) = Σ_p x·y + Σ_q x·z, where all of these are free of k, and x of p and q."""
     if k in a and k not in axes_of(ys) and len(ys) <= PIECES and not {k, *ps} & axes_of(xs) and not {*ps} & {*a}:
-        yield total([contraction([*factors_of(xs), y], ({*a} | {p}) - {k, None})
+        rest = {*a} - {k}
+        yield total([contraction([*factors_of(xs), y], rest if p is None else rest | {p})
                      for p, y in zip(ps, factors_of(ys), strict=True)]).term
 
 
