@@ -136,6 +136,42 @@ class RowSums(nn.Module):
         return (a @ b.t()).sum(-1)
 
 
+class Pairs(nn.Module):
+    """A layer on the features of every two nodes, one beside the other."""
+
+    def __init__(self, one: int, other: int, out: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(one + other, out)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        left, right = x[:, None].expand(-1, y.shape[0], -1), y[None].expand(x.shape[0], -1, -1)
+        return torch.relu(self.linear(torch.cat([left, right], -1)))
+
+
+class Skip(nn.Module):
+    """A layer of an MLP that sees the input again beside what was made of it."""
+
+    def __init__(self, hidden: int, width: int, out: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(hidden + width, out)
+
+    def forward(self, h: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.linear(torch.cat([h, x], -1)))
+
+
+class Recurrent(nn.Module):
+    """The step of an LSTM: gates of the input beside the state."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.gates = nn.Linear(2 * width, 4 * width)
+
+    def forward(self, x: torch.Tensor, h: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        i, f, g, o = self.gates(torch.cat([x, h], -1)).chunk(4, -1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+
 class LlamaLayer(nn.Module):
     """A decoder layer of Transformers: heads of 64, four queries to a key, rotary embeddings given."""
 
@@ -229,6 +265,9 @@ WORKLOADS = (
     Workload("mean of a linear (1024,1024), fp32", Pooled, (1024, 1024), ((1024, 1024),)),
     Workload("a chain of matmuls (1024,1024,16), fp32", Chain, (), ((1024, 1024), (1024, 1024), (1024, 16))),
     Workload("A·diag(s)·B (1024), fp32", Diagonal, (), ((1024, 1024), (1024,), (1024, 1024))),
+    Workload("all pairs (256×256, 64+64→64), fp32", Pairs, (64, 64, 64), ((256, 64), (256, 64))),
+    Workload("skip connection (4096, 256+64→256), fp32", Skip, (256, 64, 256), ((4096, 256), (4096, 64))),
+    *(Workload(f"LSTM step 1024, M={m}, fp32", Recurrent, (1024,), ((m, 1024),) * 3) for m in (1, 16)),
     Workload("(A·Bᵀ)·1 (1024), fp32", RowSums, (), ((1024, 1024), (1024, 1024))),
 )
 LAYERS = (

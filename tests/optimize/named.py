@@ -27,7 +27,7 @@ def worked_out(form: Form, tensors, extents, dims=None):
     found = {}
 
     def place(where):
-        total = torch.tensor(where.offset)
+        total = torch.tensor(where.offset + sum(extents[base(a)] for a in where.past))
         for axis, factor, over in where.parts:
             shape = [size[axis] if a == axis else 1 for a in axes]
             total = total + factor * prod(extents[base(a)] for a in over) * torch.arange(size[axis]).reshape(shape)
@@ -43,7 +43,8 @@ def worked_out(form: Form, tensors, extents, dims=None):
                 source[torch.broadcast_tensors(*map(place, attributes[1:]))])
         if operator == "number":
             value = float("-inf") if attributes[0] == "-∞" else float(attributes[0])
-            return torch.tensor(value * prod(size[a] ** k for a, k in attributes[1]), dtype=torch.float64)
+            counts = prod(extents.get(a, extents.get(base(a))) ** k for a, k in attributes[1])
+            return torch.tensor(value * counts, dtype=torch.float64)
         if operator == "position":
             return place(attributes[0]).double()
         if operator == "fold":
@@ -55,6 +56,7 @@ def worked_out(form: Form, tensors, extents, dims=None):
             parts = []
             for name, x in zip(attributes[1], xs, strict=True):
                 x = x.reshape([1] * len(axes)) if x.dim() == 0 else x
+                x = x.expand([size[a] if a == name else -1 for a in axes])
                 parts.append(x if name is None else x.transpose(d, axes.index(name)))
             shape = torch.broadcast_shapes(*([*x.shape[:d], 1, *x.shape[d + 1:]] for x in parts))
             return torch.cat([x.expand([*shape[:d], x.shape[d], *shape[d + 1:]]) for x in parts], d)

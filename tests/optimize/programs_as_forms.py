@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
-from samesame.optimize.forms import Form, fn, fold, load, minus, number, plus, power, times
+from samesame.optimize.forms import Form, Part, Place, fn, fold, load, minus, number, plus, power, times
 from samesame.optimize.specification import Output, Specification, Tensor
 
 EPSILON = Fraction(1, 100000)
@@ -35,6 +35,17 @@ def gated_mlp() -> Specification:
     tensors = {"x": tensor("x", M, K, role="input"), "w": tensor("w", N, K), "v": tensor("v", N, K),
                "z": tensor("z", K, N)}
     return Specification("gated", tensors, dict(m=M, n=N, k=K, d=K), (Output("y", y, (("m",), ("d",)), "float32"),))
+
+
+def beside_one_another(behind: str = "k") -> Specification:
+    """A layer on two tensors, of which each has its part of the weights: the second's lies behind the first's."""
+    x, y = load("x", "m", "k"), load("y", "m", "d")
+    first, second = load("w", "n", "k"), load("w", "n", Place((Part("d"),), 0, (behind,)))
+    z = plus(fold("sum", "k", times(x, first)), fold("sum", "d", times(y, second)), load("b", "n"))
+    tensors = {"x": tensor("x", M, K, role="input"), "y": tensor("y", M, N, role="input"), "w": tensor("w", N, K + N),
+               "b": tensor("b", N)}
+    return Specification("beside", tensors, dict(m=M, n=N, k=K, d=N),
+                         (Output("z", fn("relu", z), (("m",), ("n",)), "float32"),))
 
 
 def attention() -> Specification:

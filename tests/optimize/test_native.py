@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from tests.optimize.compiled_programs import compile_program
-from tests.optimize.programs_as_forms import attention, gated_mlp, tensor
+from tests.optimize.programs_as_forms import attention, beside_one_another, gated_mlp, tensor
 from torch import nn
 from torch.nn import functional as F
 
@@ -50,7 +50,12 @@ def attended(t: Tensors) -> torch.Tensor:
     return F.scaled_dot_product_attention(t["q"], t["k"], t["v"], scale=0.25)
 
 
-@pytest.mark.parametrize(("program", "expected"), [(gated_mlp, gated), (attention, attended)])
+def split(t: Tensors) -> torch.Tensor:
+    return F.relu(F.linear(torch.cat([t["x"], t["y"]], -1), t["w"], t["b"]))
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"), [(gated_mlp, gated), (attention, attended), (beside_one_another, split)])
 def test_kernels_compute_what_torch_does(
     program: Callable[[], Specification], expected: Callable[[Tensors], torch.Tensor]
 ) -> None:
@@ -80,6 +85,15 @@ def test_scores_are_what_their_largest_was_taken_of(masked: bool) -> None:
     run = compile_program(found.program, list(specification.tensors), [], [o.name for o in specification.outputs])
     (result,) = run(scores)
     torch.testing.assert_close(result.view(24, 40), program(scores))
+
+
+def test_a_concatenation_is_split_where_its_parts_meet() -> None:
+    specification = beside_one_another()
+    graph = capture(lambda x, y, w, b: F.relu(F.linear(torch.cat([x, y], -1), w, b)),
+                    tuple(torch.zeros(t.shape) for t in specification.tensors.values()))
+    assert faithful(graph, specification, [output.form for output in specification.outputs]) == ()
+    elsewhere = beside_one_another(behind="m").outputs
+    assert faithful(graph, specification, [output.form for output in elsewhere]) is None
 
 
 def test_what_stays_a_call_of_torch_has_no_kernels() -> None:

@@ -51,6 +51,11 @@ CASES = {                                                # a program, inputs, ho
     "pooling after a linear": (lambda x, w, b: F.linear(x, w, b).mean(1), (x(4, 64, 24), x(12, 24), x(12)), 10),
     "a chain of matmuls": (lambda a, b, c, d: a @ b @ c @ d, (x(90, 8), x(8, 70), x(70, 9), x(9, 2)), 10),
     "A·diag(s)·B": (lambda a, s, b: a @ torch.diag(s) @ b, (x(30, 40), x(40), x(40, 50)), 1),
+    "features of all pairs": (lambda a, b, w: torch.cat([
+        a[:, None].expand(-1, 24, -1), b[None].expand(20, -1, -1)], -1).relu() @ w,
+        (x(20, 16), x(24, 9), x(25, 8)), 10),
+    "one vector beside each row": (lambda a, z, w: torch.cat([a, z.expand(48, 24)], -1) @ w,
+                                   (x(48, 8), x(24), x(32, 40)), 3),
     "(A·Bᵀ)·1": (lambda a, b: (a @ b.t()).sum(-1), (x(90, 8), x(70, 8)), 10),
 }
 
@@ -82,6 +87,10 @@ REFUSED = {                                              # what looks like a law
     "a matrix divided before": (lambda a, b, w: (a / b) @ w, lambda a, b, w: (a @ w) / b,
                                 (x(4, 4), 1 + x(4, 4).abs(), x(4, 4))),
     "the norm for the root mean square": (lambda a: rms(a, 0), lambda a: a / a.norm(dim=-1, keepdim=True), (x(3, 4),)),
+    "split in another place": (lambda a, b, w: torch.cat([a, b], -1) @ w, lambda a, b, w: a @ w[3:] + b @ w[:3],
+                               (x(4, 2), x(4, 3), x(5, 6))),
+    "parts that overlap": (lambda a, b, w: torch.cat([a, b], -1) @ w, lambda a, b, w: a @ w[:2] + b @ w[1:4],
+                           (x(4, 2), x(4, 3), x(5, 6))),
     "an epsilon dropped": (lambda a: rms(a, 1e-2), lambda a: rms(a, 0), (x(3, 4),)),
     "an epsilon moved": (lambda a: rms(a, 1e-2), lambda a: a / (a.pow(2).mean(-1, keepdim=True).sqrt() + 1e-2),
                          (x(3, 4),)),

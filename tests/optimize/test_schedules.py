@@ -10,7 +10,15 @@ from dataclasses import fields, replace
 import pytest
 import torch
 from tests.optimize.compiled_programs import compile_program
-from tests.optimize.programs_as_forms import PROGRAMS, attention, gated_mlp, low_rank, rms_norm_then_linear, tensor
+from tests.optimize.programs_as_forms import (
+    PROGRAMS,
+    attention,
+    beside_one_another,
+    gated_mlp,
+    low_rank,
+    rms_norm_then_linear,
+    tensor,
+)
 
 from samesame.formula.expr import Expr, Index, Load, add, index, mul, rebuild
 from samesame.formula.tensor import Tensor
@@ -42,6 +50,14 @@ def every_map_is_proved(several: Iterable[Scheduled]) -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_every_map_is_proved(program: Callable[[], Specification]) -> None:
     every_map_is_proved(s for s in all_of(program()) if not s.map.startswith("parts"))
+
+
+def test_parts_of_one_weight_are_proved_for_all_sizes() -> None:
+    """A weight that is read in two parts is as long as these together, and that is no number."""
+    some = beside_one_another()
+    space = Space(some, stages(some.outputs, some.extents))
+    assert space.numbers() == some.extents
+    every_map_is_proved(s for several in alternatives(space) for s in several if not s.map.startswith("parts"))
 
 
 @pytest.mark.long

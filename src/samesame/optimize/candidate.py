@@ -46,7 +46,6 @@ class Candidate:
             return self
         return replace(self, faithful=True, conditions=(*self.conditions, *conditions), meant=None)
 
-
     def told(self, report: Report, verdict: Verdict) -> None:
         """Say in a report what this is, and what the proof of it stands on."""
         report.changed, report.formulas, report.steps = self.changed, self.formulas, self.steps

@@ -41,10 +41,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where along a dimension: a sum of parts, and an offset. An axis alone is the usual case."""
+    """Where along a dimension: a sum of parts, and an offset: a number, and the extents of the axes in `past`. An axis
+    alone is the usual case."""
 
     parts: tuple[Part, ...] = ()
     offset: int = 0
+    past: tuple[str, ...] = ()                       # sorted; a part of a tensor lies behind those before it
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -53,22 +55,28 @@ class Place:
     @property
     def axis(self) -> str | None:
         """The axis that this is, and nothing else; None where it is more."""
-        return self.parts[0].axis if self.offset == 0 and self.parts in {(Part(a),) for a in self.axes} else None
+        alone = self.offset == 0 and not self.past and self.parts in {(Part(a),) for a in self.axes}
+        return self.parts[0].axis if alone else None
 
     def put(self, places: Mapping[str, Place]) -> Place:
         """The place with places for axes. An extent in it stays what it was: it is a number of the program."""
-        parts, offset = list[Part](), self.offset
+        parts, offset, past = list[Part](), self.offset, list(self.past)
         for axis, factor, over in self.parts:
             inner = places.get(axis, along(axis))
-            if over and inner.offset:
-                raise e.Unsupported(f"an offset of {inner.offset} in a digit of a mixed number")
+            if (over and inner.offset) or (inner.past and (over or factor != 1)):
+                raise e.Unsupported("an offset in a digit of a mixed number")
             parts += [Part(p.axis, factor * p.factor, tuple(sorted((*over, *p.over)))) for p in inner.parts]
             offset += factor * inner.offset
-        return Place(tuple(parts), offset)
+            past += inner.past
+        return Place(tuple(parts), offset, tuple(sorted(past)))
 
     def at(self, at: Mapping[str, Expr], extents: Sizes) -> Expr:
         parts = [e.mul(p.factor, *(extents[a] for a in p.over), at[p.axis]) for p in self.parts]
-        return e.add(*parts, self.offset)
+        return e.add(*parts, *(extents[a] for a in self.past), self.offset)
+
+    def start(self, extent: Callable[[str], int]) -> int:
+        """The offset in numbers."""
+        return self.offset + sum(map(extent, self.past))
 
 
 def along(axis: str) -> Place:
@@ -361,7 +369,7 @@ class _Meaning:
         return e.const(self.extents[axis] if axis in self.extents else self.extents[base(axis)])
 
     def place(self, place: Place, at: Mapping[str, Expr]) -> Expr:
-        return place.at(at, {a: self.size(a) for part in place.parts for a in part.over})
+        return place.at(at, {a: self.size(a) for a in (*place.past, *(a for part in place.parts for a in part.over))})
 
     def _of(self, form: Form, at: Mapping[str, Expr]) -> Expr:
         attributes = form.attributes
@@ -452,7 +460,8 @@ def text(form: Form, *, brief: bool = False, names: Mapping[str | Form, str] | N
 def place_text(place: Place) -> str:
     parts = ["·".join([*([str(p.factor)] if p.factor != 1 else []), p.axis, *(f"|{a}|" for a in p.over)])
              for p in place.parts]
-    return " + ".join([*parts, *([str(place.offset)] if place.offset or not parts else [])])
+    start = [str(place.offset)] if place.offset or not (parts or place.past) else []
+    return " + ".join([*(f"|{a}|" for a in place.past), *parts, *start])
 
 
 def number_text(value: Number, powers: Powers) -> str:

@@ -219,7 +219,7 @@ class Reader:
 
         def number_of(place: Place) -> Place:
             parts = (p if p.axis not in axes else Part(p.axis, p.factor * self.size(p.over)) for p in place.parts)
-            return Place(tuple(parts), place.offset)
+            return Place(tuple(parts), place.offset, place.past)
 
         memo: dict[Form, Form] = {}
         for x in walk(form):

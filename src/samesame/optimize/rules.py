@@ -19,11 +19,13 @@ from typing import Any, NamedTuple
 from samesame.egraph import EGraph, Operand, rules
 from samesame.egraph.pattern import Made
 from samesame.optimize import forms as f
-from samesame.optimize.forms import Form, Infinity, free_axes, product_of
+from samesame.optimize.forms import Form, Infinity, Part, Place, free_axes, product_of
 from samesame.optimize.pairs import MOST
 
 Axes = tuple[str, ...]
+Pieces = tuple[str | None, ...]                      # the axes of a concatenation's parts
 TERMS = 4                                            # terms of a sum that a contraction is distributed over
+PIECES = 8                                           # of a concatenation that is split
 
 
 def typed(operator: str, attributes: tuple[Any, ...], below: tuple[Any, ...]) -> Hashable:
@@ -120,6 +122,58 @@ def shared(xs: list[Factor], ys: list[Factor]) -> tuple[list[Factor], list[Facto
     return common, left, rest
 
 
+def concatenated(factors: Sequence[Factor], k: str, ps: Pieces) -> Factor:
+    below = tuple(x.term if isinstance(x.term, Made) else x.term.term for x in factors)
+    return Factor(Made("concat", (k, ps), below), free_axes("concat", (k, ps), [x.axes for x in factors]))
+
+
+def split(xs: Sequence[Operand], ys: Sequence[Operand], k: str, ps: Pieces, a: Axes) -> Iterator[Operand | Made]:
+    """Σ_k x·concat(y, z) = Σ_p x·y + Σ_q x·z, where all of these are free of k, and x of p and q."""
+    if k in a and k not in axes_of(ys) and len(ys) <= PIECES and not {k, *ps} & axes_of(xs) and not {*ps} & {*a}:
+        rest = {*a} - {k}
+        yield total([contraction([*factors_of(xs), y], rest if p is None else rest | {p})
+                     for p, y in zip(ps, factors_of(ys), strict=True)]).term
+
+
+def times_load(
+    xs: Sequence[Operand], name: str, places: tuple[Place, ...], ys: Sequence[Operand], k: str, ps: Pieces, a: Axes
+) -> Iterator[Operand | Made]:
+    """x[k]·concat(y, z) = concat(x[p]·y, x[|p| + q]·z), where x is read along k one by one."""
+    read = [part for place in places for part in place.parts]
+    if len(ys) > PIECES or {*ps} & {part.axis for part in read} or {x for x in read if x.axis == k} != {Part(k)}:
+        return
+    pieces = []
+    for j, (p, y) in enumerate(zip(ps, factors_of(ys), strict=True)):
+        before = [q for q in ps[:j] if q is not None]
+        there = Place((Part(p),) if p is not None else (), j - len(before), tuple(sorted(before)))
+        at = (name, *(place.put({k: there}) for place in places))
+        pieces.append(contraction([Factor(Made("load", at, ()), free_axes("load", at, ())), y], ()))
+    yield contraction([*factors_of(xs), concatenated(pieces, k, ps)], a).term
+
+
+def times_concat(
+    xs: Sequence[Operand], ys: Sequence[Operand], zs: Sequence[Operand], k: str, ps: Pieces, a: Axes
+) -> Iterator[Operand | Made]:
+    """concat(u, v)·concat(y, z) = concat(u·y, v·z), where they are cut alike."""
+    if len(ys) <= PIECES:
+        pairs = zip(factors_of(ys), factors_of(zs), strict=True)
+        yield contraction([*factors_of(xs), concatenated([contraction(pair, ()) for pair in pairs], k, ps)], a).term
+
+
+def joined(
+    xs: Sequence[Operand], ys: Sequence[Operand], k: str, ps: Pieces, a: Axes, b: Axes
+) -> Iterator[Operand | Made]:
+    """concat(Σ_a x·y, Σ_a x·z) = Σ_a x·concat(y, z), where x is free of p and q."""
+    common, left, right = shared(factors_of(xs), factors_of(ys))
+    own = {k, *ps} & {*a, *(axis for x in common for axis in x.axes)}
+    if a == b and left and right and not own and any(x.value is None for x in common):
+        yield contraction([*common, concatenated([contraction(left, ()), contraction(right, ())], k, ps)], a).term
+
+
+def axes_of(xs: Iterable[Operand]) -> set[str]:
+    return {axis for x in xs for axis in x.type[0]}
+
+
 def narrow(dtype: str) -> bool:
     """Whether a cast to it loses digits, so that leaving it out gains some."""
     return dtype in ("bfloat16", "float16")
@@ -135,8 +189,16 @@ RULES = rules("""
     linearity        contract(*xs, plus(*ys); a) = t for t in distributed(xs, ys, a)
     common-factor    plus(contract(*xs; a), contract(*ys; b)) = t for t in factored(xs, ys, a, b)
     round-later      contract(*xs, cast(contract(*ys; b); d); a) = t for t in merged(xs, ys, a, b) if narrow(d)
+    split-concat     contract(*xs, concat(*ys; k, ps); a) = t for t in split(xs, ys, k, ps, a)
+    load-in-concat   contract(*xs, load(; n, *at), concat(*ys; k, ps); a)
+                         = t for t in times_load(xs, n, at, ys, k, ps, a)
+    concat-by-concat contract(*xs, concat(*ys; k, ps), concat(*zs; k, ps); a)
+                         = t for t in times_concat(xs, ys, zs, k, ps, a)
+    function-inside  function(concat(*ys; k, ps); *f) = concat(*[function(y; *f) for y in ys]; k, ps)
+    concat-outside   concat(contract(*xs; a), contract(*ys; b); k, ps) = t for t in joined(xs, ys, k, ps, a, b)
     turn             contract(*xs; a) = contract(*xs[1:], xs[0]; a) if len(xs) > 1
-""", merged, parted, distributed, factored, in_order, narrow)
+""", merged, parted, distributed, factored, split, times_load, times_concat, joined, in_order, narrow,
+    function=("fn", "power", "cast"))
 SILENT = {"turn"}                                    # factors in another order: no step that one wants to read
 
 

@@ -16,7 +16,7 @@ from samesame.formula.equal import Budget
 from samesame.formula.expr import TRUE, Expr, Index, Size, add, and_, compare, floordiv, mul
 from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
-from samesame.optimize.forms import Form, Place, along, base, formula, walk
+from samesame.optimize.forms import Form, Part, Place, along, base, formula, walk
 from samesame.optimize.ir import Buffer, Dim, Kind, Program, Statement, Tile, When
 from samesame.optimize.ir import loop as new_loop
 from samesame.optimize.meaning import Checked, Claim, Elements, proved, with_elements
@@ -105,8 +105,8 @@ class Space:
         return {size.name: self.extent(axis) for axis, size in self.sizes.items() if isinstance(size, Size)}
 
     def _find_shapes(self) -> None:
-        """A dimension that some load runs over from end to end is as long as the load's axes; another is a number, and
-        so are the axes that are read along it."""
+        """A dimension that some load runs over from end to end is as long as the load's axes, one of which several
+        loads read a part each as their axes together; another is a number, and so are the axes along it."""
         places: dict[tuple[str, int], list[Place]] = {}
         loads = {x for stage in self.stages for x in walk(stage.whole) if x.operator == "load"}
         for x in loads:
@@ -120,9 +120,13 @@ class Space:
             for d, axis in enumerate(stage.axes if stage.target in tensors else ()):
                 places.setdefault((stage.target, d), []).append(along(axis))
         found: dict[tuple[str, int], tuple[str, ...]] = {}
+        turns: dict[tuple[str, int], tuple[str, ...]] = {}
         pinned: set[str] = set()
         for (name, d), several in places.items():
             if name not in tensors:
+                continue
+            if turn := self._in_turn(several, tensors[name].shape[d]):
+                turns[name, d] = turn
                 continue
             whole = [place for place in several if self._covers(place, tensors[name].shape[d])]
             if whole:
@@ -134,7 +138,8 @@ class Space:
                 pinned |= {base(axis) for place in several for axis in place.axes}
         self.sizes.update({self._first(axis): self.extent(axis) for axis in pinned})
         for name, tensor in tensors.items():
-            shape = (self._length(found.get((name, d)), size) for d, size in enumerate(tensor.shape))
+            shape = (add(*map(self.size, turns[name, d])) if (name, d) in turns
+                     else self._length(found.get((name, d)), size) for d, size in enumerate(tensor.shape))
             self.buffers[name] = Buffer(name, tuple(shape), tensor.dtype)
 
     def _find_strides(self, place: Place) -> None:
@@ -149,8 +154,16 @@ class Space:
                 if one != other:
                     self.alike[one] = other
 
+    def _in_turn(self, places: Iterable[Place], size: int) -> tuple[str, ...]:
+        """The axes of places that lie one behind the other, and together cover a dimension; none where they do not."""
+        ordered = sorted(set(places), key=lambda place: len(place.past))
+        axes = tuple(axis for place in ordered for axis in place.axes)
+        turn = [Place((Part(axis),), 0, tuple(sorted(axes[:k]))) for k, axis in enumerate(axes)]
+        return axes if len(axes) > 1 and ordered == turn and sum(map(self.extent, axes)) == size else ()
+
     def _covers(self, place: Place, size: int) -> bool:
-        return place.offset == 0 and all(p.factor == 1 for p in place.parts) and self._span(place.axes) == size
+        from_the_start = place.offset == 0 and not place.past and all(p.factor == 1 for p in place.parts)
+        return from_the_start and self._span(place.axes) == size
 
     def _span(self, axes: Iterable[str]) -> int:
         return prod(map(self.extent, axes))

@@ -21,6 +21,7 @@ from samesame.optimize import forms as f
 from samesame.optimize.emit.fused import Attention, Softmax, attention, with_softmax
 from samesame.optimize.emit.variables import (
     Variable,
+    added,
     aligned,
     decimals,
     digits,
@@ -31,7 +32,7 @@ from samesame.optimize.emit.variables import (
     stride,
     unit,
 )
-from samesame.optimize.forms import Form, Infinity, Place, base, finite, text
+from samesame.optimize.forms import Form, Infinity, Part, Place, base, finite, text
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import parts_of
 from samesame.optimize.specification import KEPT, Dims, Output, Specification
@@ -172,7 +173,8 @@ class Printer:
 
             def numbered(attribute: Any) -> Any:
                 if isinstance(attribute, Place):
-                    return (attribute.offset, *((number(p.axis), p.factor, p.over) for p in attribute.parts))
+                    parts = ((number(p.axis), p.factor, p.over) for p in attribute.parts)
+                    return (attribute.offset, attribute.past, *parts)
                 return attribute
 
             for x in form.arguments:
@@ -263,12 +265,18 @@ class Printer:
                 sizes = [self.size(axis) if axis and n == radix else str(radix) for axis, _, n, radix in found]
                 splits.append(f".unflatten({len(cuts)}, ({', '.join(sizes)}))")
             for axis, start, length, radix in found:
-                end = "" if start + length == radix else start + length
-                cuts.append(str(start) if axis is None else ":" if length == radix else f"{start or ''}:{end}")
+                cuts.append(str(start) if axis is None else
+                            ":" if length == radix else self.cut(place, axis, start, start + length == radix))
                 axes += [] if axis is None else [axis]
         while cuts and cuts[-1] == ":":
             cuts.pop()
         return Variable(f"{name}{''.join(splits)}{f'[{chr(44).join(cuts)}]' if cuts else ''}", tuple(axes), dtype)
+
+    def cut(self, place: Place, axis: str, start: int, is_last: bool) -> str:
+        """A part of a dimension, in sizes of other tensors where these are what it lies behind."""
+        past = place.past if place.parts == (Part(axis),) else ()
+        first = [str(start - sum(map(self.extent, past))), *map(self.size, past)]
+        return f"{added(first) if start else ''}:{'' if is_last else added([*first, self.size(axis)])}"
 
     def gathered(self, form: Form) -> Variable:
         """A tensor read at places that no view gives: by index."""
@@ -278,7 +286,8 @@ class Printer:
 
     def index(self, place: Place, axes: tuple[str, ...]) -> str:
         """The place as a tensor that broadcasts over the axes."""
-        terms = [str(place.offset)] * (place.offset != 0 or not place.parts)
+        start = place.start(self.extent)
+        terms = [str(start)] * (start != 0 or not place.parts)
         for part in reversed(place.parts):
             behind = ", None" * (len(axes) - axes.index(part.axis) - 1)
             position = f"torch.arange({self.size(part.axis)}, device={self.device()}){f'[:{behind}]' if behind else ''}"

@@ -34,6 +34,14 @@ class Variable:
         return unit(self.text)
 
 
+def added(sizes: Iterable[str]) -> str:
+    """The sum of sizes, some of which are numbers."""
+    sizes = list(sizes)
+    number = sum(int(size) for size in sizes if size.isdigit())
+    names = [size for size in sizes if not size.isdigit()]
+    return " + ".join([*names, *([str(number)] if number or not names else [])])
+
+
 def unit(expression: str) -> str:
     """The expression, in parentheses where it is an operation."""
     whole = isinstance(ast.parse(expression, mode="eval").body, UNITS)
@@ -83,7 +91,7 @@ def digits(place: Place, size: int, extent: Extent) -> list[tuple[str | None, in
     strides = sorted(((stride(part, extent), part.axis) for part in place.parts), reverse=True)
     if not strides or strides[-1][0] > 1:
         strides.append((1, ""))
-    found, above, rest = list[tuple[str | None, int, int, int]](), size, place.offset
+    found, above, rest = list[tuple[str | None, int, int, int]](), size, place.start(extent)
     for each, axis in strides:
         start, rest = divmod(rest, each)
         length = extent(axis) if axis else 1
