@@ -511,25 +511,25 @@ class Checked:
 
 def proved(
     program: Program, holds: Mapping[str, Tensor], claims: Mapping[str, Claim] | None = None,
-    sums: Iterable[tuple[Expr, Expr]] = (),
+    sums: Iterable[tuple[Expr, Expr]] = (), budget: Budget = BUDGET,
 ) -> Checked:
     """Whether each written buffer holds its formula in `holds`, over the tensors that its kernel reads, for all sizes.
 
     Sizes and tiles that are symbols may be any positive integers. Buffers written by one kernel and read by a later one
     are leaves there, so a program is what its formulas are, put into one another: the first of each two `sums` is what
-    kernels and claims make together, the second what it should be.
+    kernels and claims make together, the second what it should be. The budget is each question's.
     """
     conditions: list[str] = []
     made = {**holds, **{claim.leaf.name: claim.definition for claim in (claims or {}).values()}}
     elements = {name: tensor.__getitem__ for name, tensor in made.items()}
     try:
         for kernel in program.kernels:
-            for name, reason, answer in _questions(kernel, holds, claims or {}):
+            for name, reason, answer in _questions(kernel, holds, claims or {}, budget):
                 if isinstance(answer, NotProved):
                     return Checked(False, tuple(conditions), f"kernel {kernel.name}, {name}: {reason}{answer.reason}")
                 conditions.extend(map(str, answer.conditions))
         for together, whole in sums:
-            answer = prove_equal(with_elements(together, elements), whole, budget=BUDGET)
+            answer = prove_equal(with_elements(together, elements), whole, budget=budget)
             if isinstance(answer, NotProved):
                 return Checked(False, tuple(conditions), f"the kernels together make another sum; {answer.reason}")
             conditions.extend(map(str, answer.conditions))
@@ -577,15 +577,15 @@ def require_order(program: Program, made: Collection[str], weights: Collection[s
 
 
 def _questions(
-    kernel: Kernel, holds: Mapping[str, Tensor], claims: Mapping[str, Claim]
+    kernel: Kernel, holds: Mapping[str, Tensor], claims: Mapping[str, Claim], budget: Budget
 ) -> Iterator[tuple[str, str, Proved | NotProved]]:
     found = meaning(kernel, claims)
     for outside, text in found.obligations:
-        yield "accesses", f"{text}; ", prove_equal(where(outside, 1, 0), ZERO, budget=BUDGET)
+        yield "accesses", f"{text}; ", prove_equal(where(outside, 1, 0), ZERO, budget=budget)
     for left, right, name in found.equations:
-        yield name, "it holds something else; ", prove_equal(left, right, budget=BUDGET)
+        yield name, "it holds something else; ", prove_equal(left, right, budget=budget)
     for name, tensor in found.holds.items():
         if name not in holds:
             raise Malformed(f"nothing says what {name} should hold")
         indices = tuple(index(size) for size in tensor.shape)
-        yield name, "its formula is another; ", prove_equal(tensor[indices], holds[name][indices], budget=BUDGET)
+        yield name, "its formula is another; ", prove_equal(tensor[indices], holds[name][indices], budget=budget)
