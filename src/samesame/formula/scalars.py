@@ -134,5 +134,6 @@ EVERYWHERE = names(lambda row: not row.domain)                     # a finite va
 POSITIVE = names(lambda row: row.positive)                         # where they have a value
 NOT_NEGATIVE = POSITIVE | names(lambda row: row.nonnegative)
 ROUNDING = names(lambda row: row.rounds)
+OF_ITS_SIGN = names(lambda row: row.rising and row.parity == "odd") | {"expm1", "log1p", "sign"}    # f(x) has that of x
 ODD, EVEN = names(lambda row: row.parity == "odd"), names(lambda row: row.parity == "even")
 LOGARITHMS = frozenset(["log", "log2", "log10"])                   # −∞ at zero, as floats have it

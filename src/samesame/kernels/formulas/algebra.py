@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from samesame.formula.definite import is_undefined
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -27,7 +28,6 @@ from samesame.formula.expr import (
 )
 from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.scalars import EVERYWHERE
-from samesame.kernels.execution.values import is_undefined
 
 NEUTRAL: dict[str, Expr] = {
     "sum": ZERO,

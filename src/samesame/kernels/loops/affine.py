@@ -11,8 +11,8 @@ infinity would be multiplied by what may be 0.
 from __future__ import annotations
 
 from samesame.formula.binders import replaced
+from samesame.formula.definite import is_undefined
 from samesame.formula.expr import ONE, ZERO, Expr, Fold, Leaf, Load, add, index, mul, substitute, walk
-from samesame.kernels.execution.values import is_undefined
 from samesame.kernels.formulas.algebra import loads_of
 from samesame.kernels.formulas.extended import is_number
 from samesame.kernels.indices import integers
