@@ -45,7 +45,7 @@ class Scalar:
 
 
 def _is_pole(x: float) -> bool:
-    return x <= 0 and x == math.floor(x)
+    return x == -math.inf or (x <= 0 and x == math.floor(x))
 
 
 def log_gamma(x: float) -> float:
