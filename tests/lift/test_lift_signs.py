@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("triton")
@@ -34,10 +36,12 @@ from samesame.kernels.formulas.shorter import has_value
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.loops.inductive import Induction
+from samesame.lift import lift, tried
 
 N, ANY = Size("n", 1), Size("z", 0)
 T = index(N)
 X, Y = (Load(Leaf(name, (), "real"), ()) for name in "xy")
+MASKED = where(lt(X, 0), X, NEG_INF)
 ROW = Leaf("r", (N,), "real")
 
 
@@ -68,10 +72,11 @@ def test_parts_that_have_a_value_may_cancel(part: Expr, has: bool) -> None:
 @pytest.mark.parametrize("value, never", [
     (log(exp(X) + 1), True), (sqrt(X * X), True), (Fn("log1p", absolute(X)), True), (Fn("lgamma", exp(X)), True),
     (sqrt(X), False), (log(X), False), (Fn("acos", exp(X)), False), (Fn("asin", exp(X)), False),
-    (Fn("erfinv", exp(X)), False),
+    (Fn("erfinv", exp(X)), False), (MASKED, True), (MASKED - X, True), (MASKED - MASKED, False),
+    (mul(X, MASKED), False), (exp(MASKED - maximum(MASKED, Y)), True),
 ])
 def test_a_function_of_what_is_outside_of_its_domain_may_be_no_number(value: Expr, never: bool) -> None:
-    """A number above zero is in the domain of a logarithm, not in that of an arc cosine."""
+    """A number above zero is in the domain of a logarithm, not in that of an arc cosine; −∞ − (−∞) is no number."""
     assert (is_nan(value) is FALSE) == never
 
 
@@ -87,3 +92,9 @@ def test_sizes_are_divided_by_that_are_never_nothing() -> None:
 ])
 def test_inductive_questions_know_of_signs(goal: Expr, follows: bool) -> None:
     assert Induction(T, [], IndexProver()).follows(goal) == follows
+
+
+def test_an_infinity_less_itself_is_no_number_that_a_kernel_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "SECONDS", 1.0)
+    file = Path(__file__).parents[1] / "launches" / "signs.py"
+    assert lift(f"{file}:launch_marked", f"{file}:ones").against == "different"

@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 
 from samesame.evidence import Refused
-from samesame.formula.definite import EVIDENT
+from samesame.formula.definite import EVIDENT, NOTHING
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -148,8 +148,8 @@ def without_fraction(a: Expr) -> Expr:
 
 def is_nan(a: Expr) -> Expr:
     """Whether a value is no number. Elements of tensors are numbers; what a function with no value everywhere makes of
-    them, a root or a logarithm, may be none, and then the answer is an unknown function of it."""
-    if any(map(has_gaps, walk(a))):
+    them, a root or a logarithm, may be none, as −∞ − (−∞) is, and then the answer is an unknown function of it."""
+    if EVIDENT.tags(a) is NOTHING and any(has_gaps(e) or e is MINUS_INFINITY for e in walk(a)):
         return not_(integers.equal(Opaque("isnan", None, (Lambda((), a),), (), "int"), 0))
     return FALSE
 
