@@ -172,7 +172,7 @@ class Signs:
             return NUMBER
         signs = [self.signs(factor) for factor, one in zip(factors, found, strict=True) if one == NUMBER]
         one = infinite[0]
-        if len(infinite) > 1 or one is None or any(found not in (ABOVE, BELOW) for found in signs):
+        if len(infinite) > 1 or one is None or not {*signs} <= {ABOVE, BELOW}:
             return NOTHING                        # an infinity times what may be zero
         turned = -1 if signs.count(BELOW) % 2 else 1
         return frozenset(turned * t for t in one)
