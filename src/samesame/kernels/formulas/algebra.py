@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samesame.formula.expr import FALSE, NEG_INF, ONE, TRUE, ZERO, Add, Expr, Fold, Lambda, Leaf, Load, Mul, mul, walk
+from samesame.formula.expr import (
+    FALSE,
+    NEG_INF,
+    ONE,
+    TRUE,
+    ZERO,
+    Add,
+    Expr,
+    Fold,
+    Index,
+    Lambda,
+    Leaf,
+    Load,
+    Mul,
+    mul,
+    walk,
+)
 from samesame.formula.infinite import PLUS_INFINITY
 
 NEUTRAL: dict[str, Expr] = {
@@ -38,6 +54,6 @@ def loads_of(expr: Expr, leaves: Iterable[Leaf]) -> bool:
     return any(isinstance(e, Load) and e.leaf in wanted for e in walk(expr))
 
 
-def under_binders(expr: Expr) -> frozenset[Expr]:
+def under_binders(expr: Expr) -> frozenset[Index]:
     """Every index that some fold or whole tensor inside the expression binds."""
     return frozenset(v for e in walk(expr) if isinstance(e, Fold | Lambda) for v in e.bound)
