@@ -72,6 +72,8 @@ RISING = {
     "a jump up at what is no number": where(lt(w[I], V), V + 1, V),
     "a jump up": where(le(V, 2), V - w[I], V - w[I] + 1),
     "an exponential below zero": 2 * where(lt(0, V), V, 3 * (exp(V) - 1)),
+    "a positive factor that is chosen": V * where(lt(w[I], 0), 2, exp(w[I])),
+    "a bias that is a root of a square": V + sqrt(w[I] * w[I]),
     "a positive factor that is no number": V * exp(w[I]) * (2 + absolute(w[I])),
 }
 FALLING = {

@@ -5,12 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
+from samesame.formula.definite import EVIDENT
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import NEG_INF, fn, where
 from samesame.formula.scalars import SCALARS
 from samesame.formula.tensor import leaf, tensor
-from samesame.kernels.formulas.extended import sign
-from samesame.kernels.loops.inductive import lowest
 
 REALS = np.concatenate([np.linspace(-30, 30, 4001), np.linspace(-1.5, 1.5, 1001), np.arange(-8, 9) / 2.0])
 
@@ -81,9 +80,9 @@ def test_a_sign_that_is_enough_puts_the_argument_into_the_domain(row):
 
 
 @pytest.mark.parametrize("name", SCALARS)
-def test_kernels_know_of_a_function_what_its_row_says_of_its_sign(name):
+def test_what_is_said_of_signs_is_what_a_row_says(name):
     """−∞ is no number: exp of it is 0."""
     row, of = SCALARS[name], fn(name)
-    assert sign(of(leaf("x", ())[()])) == (1 if row.positive else None)
-    assert sign(of(where(leaf("m", (), "bool")[()], 0, NEG_INF))) is None
-    assert lowest(of(leaf("x", ())[()])) == (0 if row.positive or row.nonnegative else None)
+    assert EVIDENT.is_positive(of(leaf("x", ())[()])) == row.positive
+    assert not EVIDENT.is_positive(of(where(leaf("m", (), "bool")[()], 0, NEG_INF)))
+    assert EVIDENT.never_negative(of(leaf("x", ())[()])) == (row.positive or row.nonnegative)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -37,14 +38,14 @@ from samesame.formula.expr import (
     substitute,
     where,
 )
-from samesame.formula.monotone import is_above, place
+from samesame.formula.monotone import place
 from samesame.formula.tensor import tensor
 from samesame.kernels.formulas.chosen import picked, struck_out, up_to_its_end
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
 from samesame.lift import lift, tried
 from samesame.lift.numerics import by_numpy
-from samesame.lift.ranked import UNTIED, Ranked, in_turn
+from samesame.lift.ranked import UNTIED, Ranked, in_turn, with_floor
 
 KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "ranked.py")
 N, X = Size("n", 1), Leaf("x", (Size("n", 1),))
@@ -123,10 +124,18 @@ def test_a_logarithm_of_zero_is_as_low_as_what_is_masked() -> None:
     assert place("aten.argmax", Lambda((v,), masked)).arguments[0].body is masked
 
 
-def test_floors_are_below_all_else_or_stay() -> None:
-    x = Load(X, (index(N),))
-    assert is_above(Fn("exp", x), Num(0)) and is_above(Fn("sigmoid", x), Num(-1)) and is_above(mul(x, x), Num(-1))
-    assert not is_above(x, Num(-1)) and not is_above(mul(x, x), Num(0)) and not is_above(Fn("exp", x), const(1))
+@pytest.mark.parametrize("of, floor, is_one", [
+    (lambda x: Fn("exp", x), 0, True),
+    (lambda x: Fn("sigmoid", x), -1, True),
+    (lambda x: mul(x, x), -1, True),
+    (lambda x: x, -1, False),
+    (lambda x: mul(x, x), 0, False),
+    (lambda x: Fn("exp", x), 1, False),
+])
+def test_floors_are_below_all_else_or_stay(of: Callable[[Expr], Expr], floor: int, is_one: bool) -> None:
+    v = index(N)
+    body = where(integers.equal(v, 0), floor, of(Load(X, (v,))))
+    assert (with_floor(body) is not body) == is_one
 
 
 def out_of(n: Expr, *out: Expr, floor: Expr) -> Fold:

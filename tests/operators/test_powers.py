@@ -10,7 +10,7 @@ import torch
 
 from samesame import check
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Unsupported, const, lt, where
+from samesame.formula.expr import NEG_INF, Unsupported, const, exp, log, lt, sigmoid, where
 from samesame.formula.tensor import leaf, tensor
 from samesame.operators import meaning_of
 
@@ -97,6 +97,28 @@ def test_a_positive_base_for_each_head():
         mixed = tensor((2, 4), lambda h, i, other=other: where(lt(h, 1), const(Fraction(9, 10)), other))
         with pytest.raises(Unsupported, match="may not be positive"):
             meaning_of("aten.pow.Tensor_Tensor")(mixed, leaf("r", (2, 4))).element()
+
+
+def test_an_exponential_of_what_a_mask_leaves_out_is_no_positive_base():
+    """It is 0, and 0 to the power of 0 is 1, where exp(0·(−∞)) is NaN."""
+    x, mask, power = leaf("x", (3,)), leaf("mask", (3,), "bool"), meaning_of("aten.pow.Tensor_Tensor")
+    for base in (exp(where(mask[0], x[0], NEG_INF)), sigmoid(where(mask[0], x[0], NEG_INF)), exp(log(x[0]))):
+        with pytest.raises(Unsupported, match="may not be positive"):
+            power(tensor((3,), lambda i, base=base: base), leaf("y", (3,))).element()
+    power(tensor((3,), lambda i: exp(where(mask[i], x[i], -5))), leaf("y", (3,))).element()
+
+
+def softened(x, p):
+    return torch.log1p(torch.exp(x)) ** p
+
+
+def softened_by_logarithms(x, p, more=0):
+    return torch.exp((p + more) * torch.log(torch.log(torch.exp(x) + 1)))
+
+
+def test_a_logarithm_of_more_than_one_is_a_base_above_zero():
+    assert check(softened, softened_by_logarithms, INPUTS).verdict == "same"
+    assert check(softened, lambda x, p: softened_by_logarithms(x, p, 1), INPUTS).verdict == "different"
 
 
 def pooled(x, p):

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import permutations
 from math import ceil, floor, prod, trunc
 
+from samesame.formula.definite import EVIDENT
 from samesame.formula.expr import (
     Add,
     Expr,
@@ -30,7 +31,6 @@ from samesame.formula.expr import (
     substitute,
 )
 from samesame.formula.infinite import OTHER
-from samesame.formula.monotone import never_negative
 
 EXACT = Fraction(1)
 WHOLE: dict[str, Callable[[Fraction], int]] = {"floor": floor, "ceil": ceil, "round": round, "trunc": trunc}
@@ -142,7 +142,7 @@ def is_nonnegative(e: Expr) -> bool:
                 rest = Counter(e.terms) - Counter([part])
                 if stands_in(least.bound, least.body, add(*rest.elements())):
                     return True
-    return never_negative(e)
+    return EVIDENT.is_nonnegative(e)
 
 
 def stands_in(bound: tuple[Index, ...], body: Expr, x: Expr) -> bool:

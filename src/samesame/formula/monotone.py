@@ -20,10 +20,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from math import prod
 from typing import TypeGuard
 
+from samesame.formula.definite import EVIDENT
 from samesame.formula.expr import (
     NEG_INF,
     Add,
@@ -37,13 +37,11 @@ from samesame.formula.expr import (
     Leaf,
     Load,
     Mul,
-    Named,
     NegInf,
     Not,
     Num,
     Opaque,
     Pow,
-    Size,
     Where,
     absolute,
     add,
@@ -54,7 +52,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.infinite import OTHER, PLUS_INFINITY, holds_infinity, negated
-from samesame.formula.scalars import EVEN, EVERYWHERE, LOGARITHMS, ODD, POSITIVE, ROUNDING, SCALARS, names
+from samesame.formula.scalars import EVEN, LOGARITHMS, ODD, ROUNDING, SCALARS, names
 
 RISING = names(lambda row: row.rising and not row.domain)
 LEVEL = ROUNDING | {"sign"}                    # these never fall, and stay where they are between their steps
@@ -86,7 +84,7 @@ def place(name: str, row: Lambda) -> Opaque:
 def ordered(element: Expr, row: frozenset[Index]) -> Apart:
     """`apart`, and the logarithm of what is left where that is a positive product with an exponential in it, or its
     negative where that has −∞ for +∞."""
-    signs = _Signs(row)
+    signs = _Row(row)
     found = signs.apart(element)
     exponents = signs.logarithm(found.core)
     if exponents is not None:
@@ -98,60 +96,41 @@ def ordered(element: Expr, row: frozenset[Index]) -> Apart:
 
 def apart(element: Expr, row: frozenset[Index]) -> Apart:
     """An element of a row, which runs over these indices, as a monotone function of a simpler one."""
-    return _Signs(row).apart(element)
+    return _Row(row).apart(element)
 
 
 def under(monoid: str, bound: tuple[Index, ...], element: Expr) -> Expr:
     """max f(x[j]) as f(max x[j]), or as f(min x[j]) where f falls; so with "min"."""
     row = frozenset(bound)
-    found = as_it_is(element) if holds_infinity(element) else _Signs(row, level=True).apart(element)
+    found = as_it_is(element) if holds_infinity(element) else _Row(row, level=True).apart(element)
     if found.core is element or not found.core.free & row or not (found.rising or is_finite(element)):
         return Fold(monoid, bound, element)
     return found.back(Fold(monoid if found.rising else OTHER[monoid], bound, found.core))
 
 
-def is_above(e: Expr, number: Num) -> bool:
-    """Whether it is a number above this one, whatever the leaves are."""
-    return _Signs(frozenset()).is_positive(add(e, mul(-1, number)))
-
-
-def never_negative(e: Expr) -> bool:
-    """Whether it is a number, and not below zero, whatever the leaves are."""
-    return _Signs(frozenset()).is_nonnegative(e)
-
-
-def above_zero(e: Expr) -> bool:
-    """Whether it is a number above zero, whatever the leaves are."""
-    return _Signs(frozenset()).is_positive(e)
-
-
-class _Signs:
-    """Which parts of an expression are numbers, and of what sign; each part is looked at once. Functions with `level`
-    stretches are taken off only where that is asked for."""
+class _Row:
+    """Functions with `level` stretches are taken off only where that is asked for."""
 
     def __init__(self, row: frozenset[Index], level: bool = False) -> None:
         self.row, self.level = row, level
-        self.is_number = cache(self._is_number)
-        self.is_positive = cache(self._is_positive)
-        self.is_nonnegative = cache(self._is_nonnegative)
 
     def apart(self, e: Expr) -> Apart:
         match e:
             case Add(terms):
                 fixed, varying = self.divided(terms)
-                if fixed and all(map(self.is_number, fixed)):
+                if fixed and all(map(EVIDENT.is_number, fixed)):
                     return self.within(add(*varying), True, lambda x: add(x, *fixed))
                 if len(varying) > 1 and is_finite(e):
                     return self.combined(e, add, varying)
             case Mul(factors):
                 return self.scaled(e, *self.divided(factors))
-            case Fn(name, inner) if name in LOGARITHMS and self.is_nonnegative(inner):
+            case Fn(name, inner) if name in LOGARITHMS and EVIDENT.is_nonnegative(inner):
                 return self.within(inner, True, lambda x: Fn(name, x))
             case Fn(name, inner) if name == "exp" or (name in RISING and is_finite(inner)):
                 return self.within(inner, True, lambda x: Fn(name, x))
-            case Pow(base, q) if q > 0 and self.is_nonnegative(base):
+            case Pow(base, q) if q > 0 and EVIDENT.is_nonnegative(base):
                 return self.within(base, True, lambda x: power(x, q))
-            case Pow(base, q) if q < 0 and self.is_positive(base):
+            case Pow(base, q) if q < 0 and EVIDENT.is_positive(base):
                 return self.within(base, False, lambda x: power(x, q))
             case Pow(base, q) if q > 0 and q.denominator == 1 and is_finite(base):
                 odd = q.numerator % 2 == 1
@@ -168,7 +147,7 @@ class _Signs:
 
     def extremum(self, e: Expr, op: str, fixed: list[Expr], varying: list[Expr]) -> Apart:
         """The larger or smaller of functions of one core, and of numbers, beyond which it stays level."""
-        if (fixed and not self.level) or not all(map(self.is_number, fixed)):
+        if (fixed and not self.level) or not all(map(EVIDENT.is_number, fixed)):
             return as_it_is(e)
         return self.combined(e, lambda *parts: Extremum(op, (*parts, *fixed)), varying)
 
@@ -205,7 +184,7 @@ class _Signs:
         if not isinstance(condition, Compare) or condition.op == "=":
             return None
         fixed, varying = self.divided((condition.left, condition.right))
-        if len(fixed) != 1 or not self.is_number(fixed[0]):
+        if len(fixed) != 1 or not EVIDENT.is_number(fixed[0]):
             return None
         x, end, exceeds = varying[0], fixed[0], fixed[0] is condition.left
         for n in (part.value for part in x.children if isinstance(part, Num)):
@@ -218,14 +197,14 @@ class _Signs:
     def function(self, e: Expr, t: Expr) -> Apart | None:
         """e as a function of t, if it is monotone; a number stays level."""
         if not e.free & self.row:
-            return Apart(e, True, lambda _: e) if self.level and self.is_number(e) else None
+            return Apart(e, True, lambda _: e) if self.level and EVIDENT.is_number(e) else None
         found = self.apart(e)
         return found if found.core is t else None
 
     def scaled(self, e: Expr, fixed: list[Expr], varying: list[Expr]) -> Apart:
         """A product, without the factors of known sign that are the same for the whole row."""
-        known = [f for f in fixed if self.is_positive(f) or self.is_positive(mul(-1, f))]
-        falling = sum(not self.is_positive(f) for f in known) % 2 == 1
+        known = [f for f in fixed if EVIDENT.is_positive(f) or EVIDENT.is_positive(mul(-1, f))]
+        falling = sum(not EVIDENT.is_positive(f) for f in known) % 2 == 1
         rest = mul(*varying, *(f for f in fixed if f not in known))
         if not known or not varying or (falling and not is_finite(rest)):
             return self.powers(e)
@@ -253,7 +232,7 @@ class _Signs:
 
     def logarithm(self, e: Expr) -> Expr | None:
         """The logarithm of a positive product that has an exponential among its factors; None for anything else."""
-        if not isinstance(e, Mul) or not self.is_positive(e):
+        if not isinstance(e, Mul) or not EVIDENT.is_positive(e):
             return None
         powers = [(f.base, f.exponent) if isinstance(f, Pow) else (f, Fraction(1)) for f in e.factors]
         if not any(_is_exponential(base) for base, _ in powers):
@@ -266,78 +245,6 @@ class _Signs:
         for part in parts:
             sides[bool(part.free & self.row)].append(part)
         return sides
-
-    def _is_number(self, e: Expr) -> bool:
-        """Whether it has a finite value whatever the leaves are."""
-        match e:
-            case Num() | Named() | Size() | Index():
-                return True
-            case Load():
-                return True
-            case Add(parts) | Mul(parts) | Extremum(_, parts):
-                return all(map(self.is_number, parts))
-            case Pow(base, q):
-                whole = q > 0 and q.denominator == 1
-                return self.is_number(base) and (whole or self.is_positive(base))
-            case Fn(name, inner):
-                fits = name in EVERYWHERE or (name in LOGARITHMS and self.is_positive(inner))
-                return fits and self.is_number(inner)
-            case Fold("sum" | "prod", _, body):
-                return self.is_number(body)
-            case Fold("max" | "min", bound, body):
-                return self.is_number(body) and all(self.is_positive(v.extent) for v in bound)
-        return False
-
-    def _is_positive(self, e: Expr) -> bool:
-        """Whether it is a number above zero, whatever the leaves are."""
-        match e:
-            case Num(value):
-                return value > 0
-            case Named():
-                return True
-            case Size(_, minimum):
-                return minimum > 0
-            case Fn(name, inner):
-                return name in POSITIVE and self.is_number(inner)
-            case Pow(base, _):
-                return self.is_positive(base)
-            case Add(parts):
-                return any(map(self.is_positive, parts)) and all(map(self.is_nonnegative, parts))
-            case Mul(parts) if Num(Fraction(-1)) in parts:
-                rest = mul(-1, e)
-                return isinstance(rest, Fn) and rest.name in LOGARITHMS and self.is_share(rest.argument)
-            case Mul(parts) | Extremum("min", parts):
-                return all(map(self.is_positive, parts))
-            case Extremum("max", parts):
-                return any(map(self.is_positive, parts)) and all(map(self.is_number, parts))
-            case Fold(_, bound, body):
-                return self.is_positive(body) and all(self.is_positive(v.extent) for v in bound)
-        return False
-
-    def is_share(self, e: Expr) -> bool:
-        """Whether it is a number above zero and below one, whatever the leaves are."""
-        return self.is_positive(e) and self.is_number(e) and _is_below_one(e)
-
-    def _is_nonnegative(self, e: Expr) -> bool:
-        """Whether it is a number, and not below zero, whatever the leaves are."""
-        match e:
-            case Num(value):
-                return value >= 0
-            case Pow(base, q) if q > 0:
-                even = q.numerator % 2 == 0 and q.denominator == 1
-                return self.is_number(base) if even else self.is_nonnegative(base)
-            case Fn("abs", inner):
-                return self.is_number(inner)
-            case Mul(parts):
-                single = [part for part, times in Counter(parts).items() if times % 2]      # x·x is a square
-                return all(map(self.is_number, parts)) and all(map(self.is_nonnegative, single))
-            case Add(parts) | Extremum("min", parts):
-                return all(map(self.is_nonnegative, parts))
-            case Extremum("max", parts):
-                return any(map(self.is_nonnegative, parts)) and all(map(self.is_number, parts))
-            case Fold("sum" | "prod", _, body):
-                return self.is_nonnegative(body)
-        return self.is_positive(e)
 
 
 def _with(e: Expr, x: Expr, value: Expr) -> Expr:
@@ -384,18 +291,6 @@ def _worked_out(e: Expr) -> Fraction | None:
         case Fn(name, inner) if _worked_out(inner) == 0 and name in ODD | EVEN | {"exp"}:
             return Fraction(1 if name == "exp" else SCALARS[name].at_zero)
     return None
-
-
-def _is_below_one(e: Expr) -> bool:
-    """Whether it is below one wherever it is a number."""
-    match e:
-        case Num(value):
-            return value < 1
-        case Extremum("min", parts):
-            return any(map(_is_below_one, parts))
-        case Extremum("max", parts):
-            return all(map(_is_below_one, parts))
-    return isinstance(e, Fn) and e.name == "sigmoid"
 
 
 def _is_exponential(e: Expr) -> TypeGuard[Fn]:

@@ -45,7 +45,7 @@ class Scalar:
 
 
 def _is_pole(x: float) -> bool:
-    return x <= 0 and x == math.floor(x)
+    return x == -math.inf or (x <= 0 and x == math.floor(x))
 
 
 def log_gamma(x: float) -> float:
@@ -134,5 +134,6 @@ EVERYWHERE = names(lambda row: not row.domain)                     # a finite va
 POSITIVE = names(lambda row: row.positive)                         # where they have a value
 NOT_NEGATIVE = POSITIVE | names(lambda row: row.nonnegative)
 ROUNDING = names(lambda row: row.rounds)
+OF_ITS_SIGN = names(lambda row: row.rising and row.parity == "odd") | {"expm1", "log1p", "sign"}    # f(x) has that of x
 ODD, EVEN = names(lambda row: row.parity == "odd"), names(lambda row: row.parity == "even")
 LOGARITHMS = frozenset(["log", "log2", "log10"])                   # −∞ at zero, as floats have it

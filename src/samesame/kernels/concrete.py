@@ -16,12 +16,12 @@ import numpy as np
 
 from samesame.evidence import Refused
 from samesame.formula.binders import replaced
+from samesame.formula.definite import is_undefined
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import TRUE, ZERO, Expr, Index, Load, Size, Unsupported, and_, const, walk, where
 from samesame.formula.order import order
 from samesame.formula.sizes import value_at
 from samesame.kernels import clock
-from samesame.kernels.execution.values import is_undefined
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import Memory
 from samesame.kernels.obligations import FOLDS, Kernel

@@ -16,6 +16,7 @@ import numpy as np
 
 from samesame.evidence import Refused
 from samesame.formula import polynomials
+from samesame.formula.definite import is_undefined
 from samesame.formula.expr import (
     ZERO,
     Add,
@@ -37,7 +38,6 @@ from samesame.formula.expr import (
 from samesame.formula.show import unicode
 from samesame.formula.sizes import value_at
 from samesame.kernels import concrete, obligations
-from samesame.kernels.execution.values import is_undefined
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import literals
 from samesame.kernels.indices import integers

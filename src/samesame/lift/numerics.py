@@ -18,12 +18,12 @@ import numpy as np
 import torch
 
 from samesame.evidence import Refused
+from samesame.formula.definite import Unknown
 from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import Load, Unsupported, substitute, walk
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import tensor
 from samesame.kernels.execution.positions import last_of_largest, last_of_smallest
-from samesame.kernels.execution.values import Unknown
 from samesame.kernels.front import Passed, passed_of
 from samesame.kernels.verdict import Formula, KernelVerdict
 from samesame.operators.execute import default_dtype

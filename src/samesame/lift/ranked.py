@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from samesame.formula.definite import EVIDENT
 from samesame.formula.expr import (
     NEG_INF,
     Expr,
@@ -34,7 +35,7 @@ from samesame.formula.expr import (
     substitute,
     where,
 )
-from samesame.formula.monotone import is_above, is_finite
+from samesame.formula.monotone import is_finite
 from samesame.kernels.formulas.chosen import leaves, struck_out, up_to_its_end
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
@@ -164,7 +165,7 @@ def with_floor(body: Expr) -> Expr:
     values = {value for _, value in leaves(body)}
     floors = {value for value in values if isinstance(value, Num)}
     others = values - floors - {NEG_INF}
-    if not floors or not others or not all(is_above(e, n) for e in others for n in floors):
+    if not floors or not others or not all(EVIDENT.is_positive(e - n.value) for e in others for n in floors):
         return body
 
     def lowered(e: Expr) -> Expr:

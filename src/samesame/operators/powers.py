@@ -9,17 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from samesame.formula.binders import replaced
+from samesame.formula.definite import Signs
 from samesame.formula.expr import (
     ONE,
-    Add,
     Expr,
     Extremum,
-    Fn,
     Fold,
-    Mul,
-    Named,
     Num,
-    Pow,
     Unsupported,
     Where,
     exp,
@@ -32,12 +28,12 @@ from samesame.formula.expr import (
     walk,
     where,
 )
-from samesame.formula.monotone import above_zero
-from samesame.formula.scalars import POSITIVE
 from samesame.formula.tensor import Tensor
 from samesame.operators.numbers import exact
 from samesame.operators.shapes import as_tensor, joined, lower_bound, pointwise
 from samesame.operators.table import meaning
+
+SIGNS = Signs(least=lower_bound)
 
 
 @meaning("aten.pow.Tensor_Scalar")
@@ -67,7 +63,7 @@ def pow_tensor(x: Any, exponent: Tensor) -> Tensor:
         least = lower_bound(e) if whole else 0
         if least is None or least < 0:
             raise Unsupported("an integer to the power of an integer that may be negative")
-        if _positive(base):
+        if SIGNS.above_zero(base) and SIGNS.is_finite(base):
             return exp(e * log(base))
         if e.kind == "int":
             return whole_power(base, e)
@@ -100,48 +96,3 @@ def chosen(choice: Where | Extremum) -> tuple[Expr, Expr, Expr]:
 def repeated(base: Expr, times: Expr) -> Expr:
     """So many factors; of none, 1."""
     return Fold("prod", (index(times),), base)
-
-
-def _positive(e: Expr) -> bool:
-    """Whether it is seen to be above zero wherever it has a value."""
-    match e:
-        case Num(value):
-            return value > 0
-        case Named():
-            return True
-        case Pow(base, _):
-            return _positive(base)
-        case Mul(parts) | Extremum("min", parts):
-            return all(map(_positive, parts))
-        case Add(parts):
-            return any(map(_positive, parts)) and all(map(_not_negative, parts))
-        case Extremum(_, parts):
-            return any(map(_positive, parts))
-        case Where(_, then, otherwise):
-            return _positive(then) and _positive(otherwise)
-        case Fold(monoid, bound, body):
-            some = monoid != "sum" or all((lower_bound(v.extent) or 0) > 0 for v in bound)
-            return some and _positive(body)
-        case Fn(name, _):
-            return name in POSITIVE
-    return (lower_bound(e) or 0) > 0 or above_zero(e)
-
-
-def _not_negative(e: Expr) -> bool:
-    match e:
-        case Num(value):
-            return value >= 0
-        case Pow(_, exponent) if exponent.numerator % 2 == 0 or exponent.denominator % 2 == 0:
-            return True
-        case Mul(parts) | Add(parts) | Extremum("min", parts):
-            return all(map(_not_negative, parts))
-        case Extremum(_, parts):
-            return any(map(_not_negative, parts))
-        case Where(_, then, otherwise):
-            return _not_negative(then) and _not_negative(otherwise)
-        case Fold(_, _, body):
-            return _not_negative(body)
-        case Fn("abs"):
-            return True
-    low = lower_bound(e)
-    return _positive(e) or (low is not None and low >= 0)

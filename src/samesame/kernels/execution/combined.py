@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from samesame.evidence import Refused
 from samesame.formula.binders import replaced
+from samesame.formula.definite import EVIDENT
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -58,7 +59,6 @@ from samesame.kernels.execution.operations import largest, smallest
 from samesame.kernels.execution.positions import Position
 from samesame.kernels.execution.ttir import Operation
 from samesame.kernels.execution.values import block
-from samesame.kernels.formulas.extended import is_number
 from samesame.kernels.formulas.rational import simple
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.inductive import Induction
@@ -208,7 +208,7 @@ def relative(combining: Combining, blocks: list[Tensor]) -> tuple[Tensor, ...] |
     for top in range(len(blocks)):
         others = [k for k in range(len(blocks)) if k != top]
         most = integers.tidied(blocks[top][lanes])
-        finite = is_number(most)
+        finite = EVIDENT.is_number(most)
         sums = [integers.tidied(blocks[k][lanes]) for k in others]
         nothing = [or_(not_(compare("=", NEG_INF, most)), compare("=", ZERO, e)) for e in sums]
         if not finite and not all(map(combining.question().follows, nothing)):
@@ -363,7 +363,7 @@ def followed(combining: Combining, blocks: list[Tensor]) -> tuple[Tensor, ...] |
     if len(blocks) != 2 or not lanes.scan or lanes.reverse or any(x.kind != "real" for x in blocks):
         return None
     own = tuple(index(n) for n in lanes.shape)
-    if not all(is_number(integers.tidied(x[own])) for x in blocks):
+    if not all(EVIDENT.is_number(integers.tidied(x[own])) for x in blocks):
         return None
     question = combining.question()
     for factor, term in ((0, 1), (1, 0)):

@@ -17,6 +17,7 @@ from typing import cast
 import numpy as np
 
 from samesame.evidence import Refused
+from samesame.formula.definite import EVIDENT, NOTHING
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -46,12 +47,10 @@ from samesame.formula.expr import (
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.formula.few import by_values, values
 from samesame.formula.infinite import PLUS_INFINITY
-from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels.execution.literals import as_written
 from samesame.kernels.execution.ttir import Operation, Type
 from samesame.kernels.execution.unsigned import unsigned, unsigned_in
 from samesame.kernels.execution.values import WRAPS, bits_of, float_of, of_bits, wraps
-from samesame.kernels.formulas.extended import sign
 from samesame.kernels.indices import integers
 from samesame.operators.numbers import LOWEST, constant
 
@@ -149,16 +148,16 @@ def without_fraction(a: Expr) -> Expr:
 
 def is_nan(a: Expr) -> Expr:
     """Whether a value is no number. Elements of tensors are numbers; what a function with no value everywhere makes of
-    them, a root or a logarithm, may be none, and then the answer is an unknown function of it."""
-    if any(map(has_gaps, walk(a))):
+    them, a root or a logarithm, may be none, as −∞ − (−∞) is, and then the answer is an unknown function of it."""
+    if EVIDENT.tags(a) is NOTHING and any(has_gaps(e) or e is MINUS_INFINITY for e in walk(a)):
         return not_(integers.equal(Opaque("isnan", None, (Lambda((), a),), (), "int"), 0))
     return FALSE
 
 
 def has_gaps(e: Expr) -> bool:
     if isinstance(e, Fn):
-        return e.name not in EVERYWHERE and sign(e.argument) != 1
-    return isinstance(e, Pow) and e.exponent.denominator != 1 and sign(e.base) != 1
+        return not EVIDENT.in_domain(e.name, e.argument)
+    return isinstance(e, Pow) and e.exponent.denominator != 1 and not EVIDENT.never_negative(e.base)
 
 
 def is_infinite(a: Expr) -> Expr:

@@ -14,6 +14,7 @@ from math import inf
 from typing import Any
 
 from samesame.evidence import Refused
+from samesame.formula.definite import Unknown, is_undefined
 from samesame.formula.expr import NEG_INF as MINUS_INFINITY
 from samesame.formula.expr import (
     ZERO,
@@ -44,11 +45,6 @@ from samesame.kernels.execution.ttir import Place
 from samesame.kernels.launch import Memory
 
 ADDRESS = 64  # bits of an address; integers as long as that are taken to fit
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown(Leaf):
-    """Values that nobody knows. That a leaf is one of these tells it from a tensor, whatever tensors are called."""
 
 
 @dataclass(frozen=True)
@@ -187,11 +183,6 @@ def undefined_at(place: Place | str) -> str:
 
 def place_of(leaf: Unknown) -> str:
     return leaf.name.removeprefix(undefined_at(""))
-
-
-def is_undefined(expr: Expr) -> bool:
-    """Whether this is an undefined value itself."""
-    return isinstance(expr, Load) and isinstance(expr.leaf, Unknown)
 
 
 def undefined_in(expr: Expr) -> list[str]:

@@ -1,4 +1,4 @@
-"""Small facts about expressions that several parts of `lift` use: sums multiplied out, neutral elements, totality."""
+"""Small facts about expressions that several parts of `lift` use: sums multiplied out, neutral elements, binders."""
 
 from __future__ import annotations
 
@@ -12,22 +12,16 @@ from samesame.formula.expr import (
     ZERO,
     Add,
     Expr,
-    Fn,
     Fold,
+    Index,
     Lambda,
     Leaf,
     Load,
     Mul,
-    NegInf,
-    Num,
-    Opaque,
-    Pow,
     mul,
     walk,
 )
 from samesame.formula.infinite import PLUS_INFINITY
-from samesame.formula.scalars import EVERYWHERE
-from samesame.kernels.execution.values import is_undefined
 
 NEUTRAL: dict[str, Expr] = {
     "sum": ZERO,
@@ -60,26 +54,6 @@ def loads_of(expr: Expr, leaves: Iterable[Leaf]) -> bool:
     return any(isinstance(e, Load) and e.leaf in wanted for e in walk(expr))
 
 
-def is_total(expr: Expr) -> bool:
-    """Whether the expression has a finite value whatever its leaves hold: 0 times it is 0."""
-    for e in walk(expr):
-        if isinstance(e, NegInf) or is_undefined(e):
-            return False
-        if isinstance(e, Pow) and (e.exponent < 0 or e.exponent.denominator > 1) and not _is_positive(e.base):
-            return False
-        if isinstance(e, Fn) and e.name not in EVERYWHERE:
-            return False
-        if isinstance(e, Opaque) and e.kind == "real":
-            return False
-        if isinstance(e, Fold) and e.monoid in ("max", "min"):
-            return False
-    return True
-
-
-def _is_positive(expr: Expr) -> bool:
-    return (isinstance(expr, Num) and expr.value > 0) or (isinstance(expr, Fn) and expr.name == "exp")
-
-
-def under_binders(expr: Expr) -> frozenset[Expr]:
+def under_binders(expr: Expr) -> frozenset[Index]:
     """Every index that some fold or whole tensor inside the expression binds."""
     return frozenset(v for e in walk(expr) if isinstance(e, Fold | Lambda) for v in e.bound)

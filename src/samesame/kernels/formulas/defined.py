@@ -3,7 +3,8 @@
 A formula may be simpler than what it stands for: exp(z) / Σ_{k<32} exp(z) is 1/32, and yet NaN where z is −∞ − (−∞),
 as for a row of which every lane is masked out. So the value is looked at as the kernel computes it, before anything
 cancels, with what is known where it is stored. Conditions are put to the prover, and each part gets the tags that it
-may have (`extended.py`); a maximum is finite if one of its first elements is, a sum is above zero if its first term is.
+may have (`formula/definite.py`); a maximum is finite if one of its first elements is, a sum is above zero if its first
+term is.
 
 Division by a number that the data make zero is not looked at: x / y is what the kernel says it is.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 
+from samesame.formula.definite import EVIDENT, FINITE, MINUS, NOTHING, NUMBER, PLUS, Tags, combined, joined, plus
 from samesame.formula.expr import (
     NEG_INF,
     ZERO,
@@ -41,19 +43,7 @@ from samesame.formula.expr import (
 from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.polynomials import polynomial
 from samesame.kernels.formulas.chosen import picked
-from samesame.kernels.formulas.extended import (
-    FINITE,
-    MINUS,
-    NOTHING,
-    NUMBER,
-    PLUS,
-    Tags,
-    combined,
-    joined,
-    of_product,
-    plus,
-    sign,
-)
+from samesame.kernels.formulas.extended import known_by_prover
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
@@ -102,7 +92,7 @@ class Definedness:
             case Add(terms) if expr.kind == "real":
                 return combined((self.tags(t, facts) for t in terms), plus)
             case Mul(factors) if expr.kind == "real":
-                return of_product(factors, [self.tags(factor, facts) for factor in factors])
+                return EVIDENT.of_product(factors, [self.tags(factor, facts) for factor in factors])
             case Pow(base, exponent) if expr.kind == "real":
                 fine = self.tags(base, facts) == NUMBER and (exponent > 0 or not self.may_be_nothing(base, facts))
                 return NUMBER if fine else NOTHING
@@ -272,13 +262,5 @@ def may_divide_by_nothing(value: Expr) -> bool:
     """Whether there is 1/e or log e of an e that indices and sizes make, and that is not shown to be above 0."""
     divisors = (e.base if isinstance(e, Pow) else e.argument for e in walk(value)
                 if (isinstance(e, Pow) and e.exponent < 0) or (isinstance(e, Fn) and e.name == "log"))
-    return any(not is_above_nothing(e) for e in divisors if not any(isinstance(x, Load) for x in walk(e)))
-
-
-def is_above_nothing(value: Expr) -> bool:
-    match value:
-        case Mul(factors):
-            return all(map(is_above_nothing, factors))
-        case Pow(base, _):
-            return is_above_nothing(base)
-    return sign(value) == 1 or (value.kind == "int" and IndexProver().proves((), integers.less(0, value)))
+    signs = known_by_prover(IndexProver(), ())
+    return any(not signs.is_positive(e) for e in divisors if not any(isinstance(x, Load) for x in walk(e)))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from samesame.formula import polynomials
+from samesame.formula.definite import Unknown
 from samesame.formula.expr import (
     ZERO,
     Add,
@@ -31,7 +32,7 @@ from samesame.formula.expr import (
 from samesame.formula.order import order
 from samesame.formula.polynomials import Polynomial, polynomial, written
 from samesame.formula.show import SMALL_DENOMINATOR
-from samesame.kernels.execution.values import WRAPS, Unknown, place_of, undefined_at
+from samesame.kernels.execution.values import WRAPS, place_of, undefined_at
 from samesame.kernels.indices import integers
 
 

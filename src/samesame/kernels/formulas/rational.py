@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
+from samesame.formula.definite import is_undefined
 from samesame.formula.expr import (
     NEG_INF,
     ZERO,
@@ -41,7 +42,6 @@ from samesame.formula.expr import (
 from samesame.formula.order import order
 from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels import clock
-from samesame.kernels.execution.values import is_undefined
 from samesame.kernels.indices import integers
 
 MOST_TERMS = 64

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, cast
 
 from samesame.formula import polynomials
 from samesame.formula.binders import replaced
+from samesame.formula.definite import EVIDENT, Signs
 from samesame.formula.expr import (
     NEG_INF,
     ZERO,
@@ -30,8 +31,6 @@ from samesame.formula.expr import (
     Fn,
     Fold,
     Index,
-    Leaf,
-    Load,
     Mod,
     Mul,
     Num,
@@ -49,14 +48,12 @@ from samesame.formula.expr import (
     walk,
     where,
 )
-from samesame.formula.monotone import above_zero, never_negative
 from samesame.formula.order import order
-from samesame.formula.scalars import LOGARITHMS
-from samesame.kernels.formulas.algebra import NEUTRAL
-from samesame.kernels.formulas.extended import is_number, sign
+from samesame.kernels.formulas.algebra import NEUTRAL, under_binders
+from samesame.kernels.formulas.extended import known_by_prover
 from samesame.kernels.formulas.rational import Cancelling, TooMany, choices, settled, walk_open
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Facts, with_fact
+from samesame.kernels.indices.solver import Facts, outside, with_fact
 
 if TYPE_CHECKING:
     from samesame.kernels.formulas.simplify import Simplifier
@@ -108,51 +105,36 @@ def taken_together(simplify: Simplifier, expr: Expr, facts: Facts) -> Expr | Non
 def has_value(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
     """Whether a quotient, a root, a logarithm, or the greatest of a range has a value, if all that it is made of has
     one. Not what is −∞ in between: that is looked at before anything cancels (defined.py)."""
+    signs = signs_in(simplify, expr, facts)
     match expr:
-        case Pow(base, exponent) if exponent < 0:
-            return not_zero(simplify, base, facts)
-        case Pow(base, _) if base.kind == "int":
-            return simplify.prover.proves(facts, integers.at_least_zero(base))
-        case Pow(base, _):
-            return never_negative(base) or is_above_zero(simplify, base, facts)
-        case Fn(name, argument) if name in LOGARITHMS:
-            return is_above_zero(simplify, argument, facts)
-        case Fold("max" | "min", _, _):
-            return some(simplify, expr, facts)
+        case Pow(base, exponent) if exponent < 0 and base.kind == "int":
+            return simplify.prover.proves(facts, not_(integers.equal(base, 0)))
+        case Pow(base, exponent):
+            return signs.never_zero(base) if exponent < 0 else signs.never_negative(base)
+        case Fn(name, argument):
+            return signs.in_domain(name, argument)
+        case Fold("max" | "min", bound, _):
+            return signs.some(bound)
     return False
+
+
+def signs_in(simplify: Simplifier, expr: Expr, facts: Facts) -> Signs:
+    """What is known of the parts of an expression, whatever its bound variables are."""
+    return known_by_prover(simplify.prover, outside(facts, tuple(under_binders(expr))))
 
 
 def of_logarithm(simplify: Simplifier, argument: Expr, facts: Facts) -> Expr | None:
     """exp(a + log b) as exp(a)·b, where b is above zero: parts of a row that each left their log-sum-exp."""
     terms = argument.terms if isinstance(argument, Add) else (argument,)
+    signs = signs_in(simplify, argument, facts)
     for k, term in enumerate(terms):
-        if isinstance(term, Fn) and term.name == "log" and is_above_zero(simplify, term.argument, facts):
+        if isinstance(term, Fn) and term.name == "log" and signs.above_zero(term.argument):
             rest = [exp(add(*terms[:k], *terms[k + 1 :]))] if len(terms) > 1 else []
             match term.argument:
                 case Fold("sum", bound, body):
                     return Fold("sum", bound, mul(*rest, body))
             return mul(*rest, term.argument)
     return None
-
-
-def is_above_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
-    """Whether a number is above zero, as a sum over something is of what is above zero."""
-    if isinstance(expr, Fold) and expr.monoid == "sum":
-        return some(simplify, expr, facts) and is_above_zero(simplify, expr.body, facts)
-    extrema = [e for e in walk(expr) if isinstance(e, Fold) and e.monoid in ("max", "min") and is_number(e.body)]
-    numbers: dict[Expr, Expr] = {e: Load(Leaf("any", (), "real"), ()) for e in extrema if some(simplify, e, facts)}
-    return sign(replaced(expr, numbers)) == 1 or above_zero(expr)
-
-
-def not_zero(simplify: Simplifier, expr: Expr, facts: Facts) -> bool:
-    if expr.kind == "int":
-        return simplify.prover.proves(facts, not_(integers.equal(expr, 0)))
-    return sign(expr) is not None or is_above_zero(simplify, expr, facts)
-
-
-def some(simplify: Simplifier, fold: Fold, facts: Facts) -> bool:
-    """Whether a maximum is over something, whatever the bound variables around it are."""
-    return all(simplify.prover.proves(facts, integers.less(0, v.extent)) for v in fold.bound)
 
 
 def length(expr: Expr) -> int:
@@ -182,7 +164,7 @@ def pushed(compare: Compare) -> Expr | None:
             sides = [put(compare, side, part) for part in (side.then, side.otherwise)]
             return or_(and_(side.condition, sides[0]), and_(not_(side.condition), sides[1]))
         largest = other is NEG_INF and isinstance(side, Fold) and side.monoid == "max" and compare.op == "="
-        if largest and isinstance(side, Fold) and is_number(side.body):
+        if largest and isinstance(side, Fold) and EVIDENT.is_number(side.body):
             return or_(*(integers.at_most(v.extent, 0) for v in side.bound))
     return None
 

@@ -15,6 +15,7 @@ from itertools import permutations
 from typing import cast
 
 from samesame.formula import polynomials
+from samesame.formula.definite import EVIDENT, MINUS
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -55,9 +56,9 @@ from samesame.kernels import clock
 from samesame.kernels.execution.operations import largest, smallest
 from samesame.kernels.execution.positions import Position, position_in
 from samesame.kernels.execution.values import is_finite
-from samesame.kernels.formulas.algebra import NEUTRAL, is_total
+from samesame.kernels.formulas.algebra import NEUTRAL
 from samesame.kernels.formulas.chosen import picked, up_to_its_end
-from samesame.kernels.formulas.extended import MINUS, decided, infinite_tag, is_number
+from samesame.kernels.formulas.extended import decided, infinite_tag
 from samesame.kernels.formulas.running import running
 from samesame.kernels.formulas.shorter import (
     across_lanes,
@@ -192,9 +193,9 @@ class Simplifier:
     def _has_above_zero(self, part: Expr, facts: Facts) -> bool:
         """Whether it is a maximum of something, and nothing in it is below 0, or no maximum and not below 0 itself."""
         if not isinstance(part, Fold) or part.monoid != "max":
-            return is_above_zero(part)
+            return EVIDENT.never_negative(part)
         some = and_(*(integers.less(0, v.extent) for v in part.bound))
-        return is_above_zero(part.body) and self.prover.proves(outside(facts, part.bound), some)
+        return EVIDENT.never_negative(part.body) and self.prover.proves(outside(facts, part.bound), some)
 
     # ------------------------------------------------------------------------------------------------- arithmetic
 
@@ -218,7 +219,7 @@ class Simplifier:
             return shorter
         if isinstance(expr, Add):
             return self._adjacent(expr, facts)
-        nothing = any(part is ZERO for part in parts) and all(is_total(p) or is_number(p) for p in parts)
+        nothing = any(part is ZERO for part in parts) and all(map(EVIDENT.is_number, parts))
         return ZERO if nothing else expr
 
     def _adjacent(self, expr: Add, facts: Facts) -> Expr:
@@ -255,7 +256,7 @@ class Simplifier:
         if grown:
             grown = self(integers.tidied(substitute(row.body, {v: bound[0]})), facts) is body
         if position.tie == "last":
-            grown = grown and is_number(body)
+            grown = grown and EVIDENT.is_number(body)
         found = Lambda(bound, body) if grown else Lambda((v,), self(row.body, facts))
         if not grown and position.tie == "first":
             shorter = up_to_its_end(self.prover, v, found.body, NEUTRAL[position.monoid], facts)
@@ -300,7 +301,8 @@ class Simplifier:
         """Of a maximum of what is never below zero, in which 0 stands for the lanes that are left out, by rows and by
         columns: the body for the others, and the conditions under which a lane is one of these."""
         inside: list[Expr] = []
-        if is_above_zero(body) and self.prover.proves(facts, and_(*(integers.less(0, v.extent) for v in bound))):
+        some = and_(*(integers.less(0, v.extent) for v in bound))
+        if EVIDENT.never_negative(body) and self.prover.proves(facts, some):
             for candidate in conditions(body, bound):
                 for holds in (candidate, not_(candidate)):
                     if self(body, with_fact((*facts, *inside), not_(holds))) is ZERO:
@@ -482,18 +484,6 @@ def rows_of(number: Expr, facts: Facts) -> Iterator[Index]:
     for v in sorted((v for v in number.free if (v,) in polynomials.polynomial(number)), key=order):
         if any(v in fact.free and fact.free & number.free - {v} for fact in facts):
             yield v
-
-
-def is_above_zero(expr: Expr) -> bool:
-    """Whether a real is seen never to be below zero."""
-    match expr:
-        case Fn("abs", _):
-            return True
-        case Num(value):
-            return value >= 0
-        case Where(_, then, otherwise):
-            return is_above_zero(then) and is_above_zero(otherwise)
-    return False
 
 
 def is_mask(condition: Expr) -> bool:

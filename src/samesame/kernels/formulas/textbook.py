@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from samesame.formula.binders import replaced
+from samesame.formula.definite import EVIDENT
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, integers_in_range, prove_equal
 from samesame.formula.expr import ONE, ZERO, Add, Expr, Fn, Fold, Mul, add, mul, rebuild, walk
 from samesame.formula.show import unicode
 from samesame.kernels import clock
-from samesame.kernels.formulas.extended import is_number
 from samesame.kernels.indices import integers
 
 BUDGET = Budget(seconds=3.0, solver=500 * WORK)
@@ -44,7 +44,7 @@ def without_nothing(expr: Expr) -> Expr:
     def go(e: Expr) -> Expr:
         if e not in memo:
             new = rebuild(e, go)
-            nothing = isinstance(new, Mul) and new.factors[0] is ZERO and is_number(new)
+            nothing = isinstance(new, Mul) and new.factors[0] is ZERO and EVIDENT.is_number(new)
             memo[e] = ZERO if nothing else joined(new)
         return memo[e]
 

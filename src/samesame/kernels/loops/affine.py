@@ -11,10 +11,9 @@ infinity would be multiplied by what may be 0.
 from __future__ import annotations
 
 from samesame.formula.binders import replaced
+from samesame.formula.definite import EVIDENT, is_undefined
 from samesame.formula.expr import ONE, ZERO, Expr, Fold, Leaf, Load, add, index, mul, substitute, walk
-from samesame.kernels.execution.values import is_undefined
 from samesame.kernels.formulas.algebra import loads_of
-from samesame.kernels.formulas.extended import is_number
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.averaged import linear
 from samesame.kernels.loops.carried import Carried, Closed, Loop
@@ -40,7 +39,7 @@ def decayed(loop: Loop, one: Carried) -> bool:
 
     beyond = at(factor, integers.plus_(earlier, later, 1))
     total: Expr = Fold("sum", (earlier,), mul(at(term, earlier), Fold("prod", (later,), beyond)))
-    if one.first is not ZERO or not is_number(factor):
+    if one.first is not ZERO or not EVIDENT.is_number(factor):
         total = add(mul(one.first, Fold("prod", (s,), at(factor, s))), total)
     one.closed = Closed(total, t, one.lanes)
     loop.proved()
@@ -54,4 +53,4 @@ def is_number_if_defined(expr: Expr) -> bool:
         for k, e in enumerate(walk(expr))
         if isinstance(e, Load) and is_undefined(e)
     }
-    return is_number(replaced(expr, read))
+    return EVIDENT.is_number(replaced(expr, read))

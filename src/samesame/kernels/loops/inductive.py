@@ -20,6 +20,7 @@ from typing import Any
 import z3
 
 from samesame.formula import polynomials
+from samesame.formula.definite import EVIDENT
 from samesame.formula.expr import (
     NEG_INF,
     ONE,
@@ -33,7 +34,6 @@ from samesame.formula.expr import (
     Fold,
     Index,
     Mul,
-    Named,
     NegInf,
     Not,
     Num,
@@ -52,9 +52,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.order import order
-from samesame.formula.scalars import NOT_NEGATIVE
 from samesame.kernels.formulas.algebra import NEUTRAL, expanded
-from samesame.kernels.formulas.extended import tags
 from samesame.kernels.formulas.rational import canonical, settled, walk_open
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver, Terms, Untranslatable
@@ -241,13 +239,13 @@ class Translation:
             return Extended(z3.ToReal(term))
         if expr.kind == "bool":
             raise Untranslatable("a condition in place of a number")
-        return Extended(self.atom(expr, "r"), fine=tags(expr) is not None or self.atom(expr, "fine"))
+        return Extended(self.atom(expr, "r"), fine=EVIDENT.tags(expr) is not None or self.atom(expr, "fine"))
 
     def whole(self, expr: Expr) -> Any:
         """An integer as a number that is 0 or at least 1, or as one of which nothing is known."""
         new = (expr, "r") not in self.named
         number = self.atom(expr, "r")
-        if new and (expr is self.t or lowest(expr) == 0):
+        if new and EVIDENT.never_negative(expr):
             self.facts.append(z3.Or(number == 0, number >= 1))
         return number
 
@@ -258,8 +256,10 @@ class Translation:
             name = f"{sort}{len(self.named)}"
             made = {"r": z3.Real, "e": z3.Real, "i": z3.Int, "b": z3.Bool, "fine": z3.Bool}[sort](name, self.context)
             self.named[key] = z3.ToReal(made) if sort == "i" else made
-            if sort == "e" or isinstance(expr, Named) or is_log_above_one(expr):
+            if sort == "e" or (sort in ("r", "i") and EVIDENT.above_zero(expr)):
                 self.facts.append(made > 0)
+            elif sort == "r" and EVIDENT.never_negative(expr):
+                self.facts.append(made >= 0)
         return self.named[key]
 
     def sum(self, parts: list[Extended]) -> Extended:
@@ -309,12 +309,12 @@ class Translation:
         if infinite and (monoid, infinite) not in (("max", {-1}), ("min", {1})):
             raise Untranslatable(monoid)
         new = (expr, "i") not in self.named and (expr, "r") not in self.named
-        least, is_whole = lowest(body), body.kind == "int"
+        is_whole = body.kind == "int"
         number = self.whole(expr) if is_whole and self.plain else self.atom(expr, "i" if is_whole else "r")
-        if new and monoid in ("sum", "prod", "max", "min") and least is not None:
+        if new and monoid in ("sum", "prod", "max", "min") and EVIDENT.never_negative(body):
             self.facts.append(number >= 0)
         none = self.none(bound)
-        fine = tags(body) is not None or either(none, self.atom(expr, "fine"))
+        fine = EVIDENT.tags(body) is not None or either(none, self.atom(expr, "fine"))
         if monoid in ("max", "min"):
             empty = either(none, self.atom(expr, "b") if infinite else False)
             low, high = (empty, False) if monoid == "max" else (False, empty)
@@ -420,10 +420,6 @@ def negated(expr: Expr) -> Expr:
     return integers.less(expr.right, expr.left)
 
 
-def is_log_above_one(expr: Expr) -> bool:
-    return isinstance(expr, Fn) and expr.name == "log" and isinstance(expr.argument, Num) and expr.argument.value > 1
-
-
 def may_be_infinite(expr: Expr) -> set[int]:
     """Which infinities an expression may be by how it is written: −1, 1."""
     match expr:
@@ -441,24 +437,3 @@ def may_be_infinite(expr: Expr) -> set[int]:
         case Fold(_, _, body):
             return {-1, 1} if may_be_infinite(body) else set()
     return set()
-
-
-def lowest(expr: Expr) -> int | None:
-    """0 where a value is at least zero by how it is written."""
-    match expr:
-        case Num(value):
-            return 0 if value >= 0 else None
-        case Fn(name, _):
-            return 0 if name in NOT_NEGATIVE else None
-        case Named():
-            return 0
-        case Where(_, then, otherwise):
-            return 0 if lowest(then) == 0 == lowest(otherwise) else None
-        case Pow(_, exponent) if exponent.denominator == 1 and exponent % 2 == 0:
-            return 0
-        case Add(parts) | Mul(parts):
-            square = isinstance(expr, Mul) and len(parts) == 2 and parts[0] is parts[1]
-            return 0 if square or all(lowest(part) == 0 for part in parts) else None
-        case Fold("sum" | "prod" | "max" | "min", _, body):
-            return lowest(body)
-    return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from samesame.formula.binders import replaced
+from samesame.formula.definite import EVIDENT
 from samesame.formula.expr import (
     FALSE,
     NEG_INF,
@@ -42,7 +43,6 @@ from samesame.formula.expr import (
 )
 from samesame.kernels.execution.values import undefined
 from samesame.kernels.formulas.algebra import expanded, loads_of, mentions
-from samesame.kernels.formulas.extended import is_number, sign
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.carried import Carried, Closed, Loop, numbers
 from samesame.kernels.loops.recurrences import extrema
@@ -112,7 +112,9 @@ def guarded(made: Expr, new: Expr) -> list[Expr]:
 
 def is_forgotten(start: Expr, scale: Expr, first: Expr) -> bool:
     """Whether a₀·exp(λ(m₀ − m')) is 0 where m₀ is −∞: for λ > 0 only, and if a₀ is a number, as 0·∞ is none."""
-    return is_number(start) or (sign(scale) == 1 and (start is not NEG_INF or is_number(first)))
+    if EVIDENT.is_number(start):
+        return True
+    return EVIDENT.is_positive(scale) and (start is not NEG_INF or EVIDENT.is_number(first))
 
 
 def rescaled_form(loop: Loop, one: Carried, top: Carried, old: Load, held: Expr, scale: Expr, part: Expr) -> Closed:

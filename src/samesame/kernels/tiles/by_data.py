@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from samesame.formula.definite import is_undefined
 from samesame.formula.expr import Index, Load, walk
-from samesame.kernels.execution.values import is_undefined
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.tiles.detile import Solution, Write, tells_programs
 from samesame.kernels.tiles.memory import tells_elements
