@@ -121,7 +121,7 @@ def with_additions() -> dict[str, str]:
             texts[name] = lines
             continue
         text = texts.get(name) or file.read_text()
-        found = re.search(rf"^{place['name']}\b.*\n", text, re.MULTILINE)
+        found = re.search(rf"^(def )?{place['name']}\b.*\n", text, re.MULTILINE)
         assert found, f"{name} has no {place['name']}"
         at = found.end() if place["where"] == "in" else found.start()
         texts[name] = text[:at] + lines + text[at:]
