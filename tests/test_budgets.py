@@ -24,6 +24,7 @@ from samesame.budget import TIME, TOLERANCE, Deadline, Run, Stopped, undisturbed
 from samesame.check import check
 from samesame.evidence import Rung
 from samesame.formula import effort
+from samesame.formula.laws import LAWS
 from samesame.relate.prove import Prover
 from samesame.relate.rules import Rule
 
@@ -352,7 +353,7 @@ def test_a_deadline_that_has_passed_is_in_the_past_for_everyone():
 
 def test_the_proof_under_way_is_cut(monkeypatch):
     run = Run()
-    with run.during("prove"), effort.spending(effort.Budget(seconds=100.0)):
+    with run.during("prove"), effort.spending(effort.Budget(seconds=100.0), LAWS):
         run._on_signal(signal.SIGINT, None)
         with pytest.raises(effort.OutOfBudget):
             effort.step()

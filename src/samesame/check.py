@@ -38,7 +38,7 @@ from samesame.operators.numbers import LOWEST
 from samesame.operators.provisos import provisos
 from samesame.operators.table import packet
 from samesame.relate.arrangement import in_common
-from samesame.relate.carried import carried
+from samesame.relate.carried import carried, counted
 from samesame.relate.coincidence import NOTHING, Weighed, weigh
 from samesame.relate.domain import taken_for_granted
 from samesame.relate.draws import Draw, Extremes, at_extremes
@@ -380,15 +380,7 @@ def _decide(verdict: Verdict, roots: list[Root], relating: Relating, run: Run, u
         verdict.notes.append(f"Not everything was tried: {relating.stopped}.")
     if lowest is Rung.UNDECIDED:
         verdict.notes += [*_finite_masks(relating), *_left_open(relating)]
-    verdict.counts = {
-        "relations": len(relations),
-        "proofs": relating.prover.proofs,
-        "attempts": relating.prover.attempts,
-        "by rule": relating.prover.by_rule,
-        "by congruence": sum(relation.evidence.method == "congruence" for relation in relations),
-        "left operators": sum(not node.is_source for node in relating.left.nodes),
-        "right operators": sum(not node.is_source for node in relating.right.nodes),
-    }
+    verdict.counts = counted(relating, relations, "left operators", "right operators")
 
 
 def _unpaired(relation: InputRelation) -> list[str]:

@@ -21,6 +21,7 @@ from samesame.formula.assumptions import Assumption, Said, simplified
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import DEFAULT, NotProved, Proved, prove_tensors_equal
 from samesame.formula.expr import Expr, Fn, Fold, Pow, const, index, walk
+from samesame.formula.laws import LAWS
 from samesame.formula.normal import size_poly
 from samesame.formula.poly import at_least_zero
 from samesame.formula.scalars import EVERYWHERE
@@ -54,7 +55,7 @@ def prove_loop(
     of nothing, a mean over nothing), it starts with `first` = 1; the count must be at least that.
     """
     deadline = time.thread_time() + budget.seconds
-    with spending(budget):
+    with spending(budget, LAWS):
         if not at_least_zero(size_poly(const(loop.count)) - first):
             return NotProved(f"the loop may end before iteration {first}")
     t = index(const(loop.count) - first) + first

@@ -29,6 +29,7 @@ from samesame.formula.expr import (
     sqrt,
     where,
 )
+from samesame.formula.laws import LAWS
 from samesame.formula.tensor import leaf
 
 N, T = Size("N", 2), Size("T", 2)
@@ -74,7 +75,7 @@ def test_all_tensors_are_known_of_what_is_too_long_to_read():
 
 def conditions_of(body):
     """What a proof that does this notes, in words."""
-    with spending(Budget()) as noted:
+    with spending(Budget(), LAWS) as noted:
         body()
         return [*map(str, read_back(noted.assumed))]
 

@@ -10,6 +10,7 @@ from samesame.formula.at_random import at_random, may_be_equal
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import NotProved, Proved, deep_recursion, prove_equal
 from samesame.formula.expr import Sum, Unsupported, exp, index, lt, numeric, sqrt, where
+from samesame.formula.laws import LAWS
 from samesame.formula.normal import normal
 from samesame.formula.tensor import leaf
 
@@ -92,7 +93,7 @@ def test_no_true_claim_is_told_apart_at_a_random_point(symbolic):
     for claim in CLAIMS[::20]:
         left, right, twin = claim.sides(symbolic)
         indices = tuple(index(n) for n in left.shape)
-        with spending(Budget()), deep_recursion():
+        with spending(Budget(), LAWS), deep_recursion():
             try:
                 forms = [normal(numeric(side[indices])) for side in (left, right, twin)]
             except Unsupported:
@@ -105,7 +106,7 @@ def test_no_true_claim_is_told_apart_at_a_random_point(symbolic):
 
 def test_what_has_no_value_at_the_random_point_may_equal_anything():
     i, sides = index(CHANNELS), (out, gate)
-    with spending(Budget()):
+    with spending(Budget(), LAWS):
         roots = [normal(sqrt(side[i])) for side in sides] + [normal(sqrt(-side[i])) for side in sides]
         assert None in map(at_random, roots) and all(may_be_equal(a, b) for a in roots for b in roots
                                                      if None in (at_random(a), at_random(b)))

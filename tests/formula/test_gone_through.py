@@ -10,6 +10,7 @@ from samesame.formula import smt
 from samesame.formula.effort import Budget, spending
 from samesame.formula.gone_through import MOST, have_a_point
 from samesame.formula.guards import Literal, at_least_zero_literal, conjunction, implied, infeasible, zero_literal
+from samesame.formula.laws import LAWS
 from samesame.formula.poly import NOTHING, Poly, SizeAtom, Var, divide, number, variable
 
 A, B = (variable(Var("free", (k,), number(0), number(4))) for k in range(2))
@@ -72,13 +73,13 @@ def test_the_solver_says_the_same() -> None:
         told = conjunction(literals)
         if not told:
             continue
-        with spending(Budget()):
+        with spending(Budget(), LAWS):
             assert have_a_point(told, NOTHING) is not smt.unsatisfiable(told)
 
 
 def test_the_solver_is_not_asked() -> None:
     tight = guards(at_least(A * 3 + B * 5 - 29), at_least(-A - B + 7))
-    with spending(Budget()) as effort:
+    with spending(Budget(), LAWS) as effort:
         assert not infeasible(tight)                       # at 3 and 4 alone
         assert infeasible(guards(*tight, at_least(-B + 3)))
         assert implied(guards(at_least(A * 2 + B * 3 - 20)), at_least(A * 5 - 20))

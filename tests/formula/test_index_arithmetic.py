@@ -23,6 +23,7 @@ from samesame.formula.guards import (
     of_op,
     opposite,
 )
+from samesame.formula.laws import LAWS
 from samesame.formula.normal import index_poly
 from samesame.formula.poly import Ratio, SizeAtom, Var, at_least_zero, divide, exact_quotient, number, variable
 from samesame.formula.smt import unsatisfiable
@@ -32,7 +33,7 @@ EXTENTS = (4, 3, 6)  # of the variables a, b, c
 
 @pytest.fixture(autouse=True)
 def _proof():
-    with spending(Budget()):
+    with spending(Budget(), LAWS):
         yield
 
 

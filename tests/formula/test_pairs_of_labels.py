@@ -24,6 +24,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.guards import at_least_zero_literal, implied, infeasible, zero_literal
+from samesame.formula.laws import LAWS
 from samesame.formula.poly import Element, Var, number, variable
 from samesame.formula.tensor import leaf, tensor
 
@@ -122,7 +123,7 @@ def at(expr, row, column):
 
 def test_conditions_on_other_integers_say_nothing():
     """What implies a condition, or contradicts it, is found among those that share an integer with it."""
-    with spending(Budget()):
+    with spending(Budget(), LAWS):
         u, v, w = (Var("free", (k,), number(0), number(9)) for k in range(3))
         label = variable(Element(leaf("label", (10,), "int", (0, 9)).element()[1].leaf, (number(0), number(9)), ()))
         pinned = zero_literal(label - 3)

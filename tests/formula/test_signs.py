@@ -7,6 +7,7 @@ import pytest
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import Max, Size, Sum, const, exp, lt, power, where
+from samesame.formula.laws import LAWS
 from samesame.formula.normal import normal
 from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.tensor import leaf
@@ -32,7 +33,7 @@ def centred(mean, element, part=1):
 
 
 def signs(expr):
-    with spending(Budget()):
+    with spending(Budget(), LAWS):
         form = normal(expr)
         return is_nonnegative(form), is_positive(form)
 

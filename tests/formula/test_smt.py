@@ -5,6 +5,7 @@ import z3
 
 from samesame.formula import smt
 from samesame.formula.effort import WORK, Budget, spending
+from samesame.formula.laws import LAWS
 
 
 @pytest.fixture(params=[1, 2, 3])
@@ -18,7 +19,7 @@ def hard(request):
 
 
 def test_a_query_gives_up_after_so_much_work_and_says_so(hard):
-    with spending(Budget(solver=20 * WORK, seconds=60.0)) as effort:
+    with spending(Budget(solver=20 * WORK, seconds=60.0), LAWS) as effort:
         translation = smt.Translation()
         assert not smt.refuted(translation, hard(translation))
     assert effort.solver_unknown == 1
@@ -27,7 +28,7 @@ def test_a_query_gives_up_after_so_much_work_and_says_so(hard):
 
 
 def test_work_is_counted_for_each_query_anew():
-    with spending(Budget(solver=20 * WORK, seconds=60.0)) as effort:
+    with spending(Budget(solver=20 * WORK, seconds=60.0), LAWS) as effort:
         for number in range(200):
             translation = smt.Translation()
             x = z3.Int("x", translation.context)

@@ -38,19 +38,11 @@ LOADERS: dict[str, Callable[[Checkpoint], Any]] = {"hf": load_hf, "vllm": load_v
 def load_target(text: str | Checkpoint) -> Any:
     """The program that `text` names: a module, a function over tensors, or a Graph. Raises Refused where there is
     none."""
-    if isinstance(text, Checkpoint) or is_checkpoint(text):
-        checkpoint = parse(text) if isinstance(text, str) else text
-        return LOADERS[checkpoint.library](checkpoint)
-    if is_graph_file(text):
-        return load_graph(text)
-    if is_jax(text):
-        return load_jax(text)
-    if text.startswith(INDUCTOR):
-        return load_inductor(text)
-    if is_artefact_file(text):
-        return load_artefact(text)
-    if text.endswith(ONNX):
-        return load_onnx(text)
+    if isinstance(text, Checkpoint):
+        return load_checkpoint(text)
+    for is_one, load in KINDS:
+        if is_one(text):
+            return load(text)
     found = named(text)
     if makes_program(found):
         found = called(found, text)
@@ -58,6 +50,12 @@ def load_target(text: str | Checkpoint) -> Any:
     if not callable(found):
         raise Refused(f"{text} is {kind_of_value(found)}, not a module or a function over tensors")
     return found
+
+
+def load_checkpoint(target: str | Checkpoint) -> Any:
+    """The model that `hf:DIR` or `vllm:DIR` names, as its library runs it."""
+    checkpoint = parse(target) if isinstance(target, str) else target
+    return LOADERS[checkpoint.library](checkpoint)
 
 
 def load_inductor(text: str) -> Any:
@@ -74,6 +72,17 @@ def load_onnx(path: str) -> Any:
     except ModuleNotFoundError as error:
         raise Refused(f"{path} needs the package {error.name}: pip install 'samesame[onnx]'") from None
     return OnnxModel(path)
+
+
+# What is no name of a program: how a text that says it is known, and what makes a program or a Graph of it.
+KINDS: tuple[tuple[Callable[[str], bool], Callable[[str], Any]], ...] = (
+    (is_checkpoint, load_checkpoint),
+    (is_graph_file, load_graph),
+    (is_jax, load_jax),
+    (lambda text: text.startswith(INDUCTOR), load_inductor),
+    (is_artefact_file, load_artefact),
+    (lambda text: text.endswith(ONNX), load_onnx),
+)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.cli.files import demand_exchange, demand_page, demand_writable, in_format, write_answers
+from samesame.cli.files import demand, in_format, write_answers, write_json
 from samesame.cli.gguf import compare_weights
 from samesame.cli.options import (
     AllRelations,
@@ -100,13 +100,11 @@ def check(
     """
     require_positive("--timeout", timeout)
     with reported(verbose):
-        from samesame.report import write, write_certificate, write_several
+        from samesame.report import dumps, write_certificate, write_several
         from samesame.report.answers import of_check
 
         *targets, inputs = pair(left, right, inputs)
-        demand_writable(json, certificate)
-        demand_page(html)
-        demand_exchange(junit, sarif)
+        demand(json, html, junit, sarif, certificate)
         if any(target.startswith("gguf:") for target in [*targets, *(more or [])]):
             if more or inputs or certificate:
                 raise SamesameError("gguf: compares the weights of hf:DIR and gguf:FILE; leave out other programs, "
@@ -150,8 +148,7 @@ def check(
             complain(f"no certificate is written to {certificate}: only a verdict of same without restriction has one")
         if format_ is Format.text or json == "-":
             show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
-        if json not in (None, "-"):
-            write(verdict, Path(json))
+        write_json(json, lambda: dumps(verdict))
         if html is not None:
             from samesame.report.html.check import write_check
 

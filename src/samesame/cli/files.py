@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,27 +13,29 @@ if TYPE_CHECKING:
     from samesame.report.answers import Answer
 
 
-def demand_writable(*files: str | None) -> None:
-    """Raises SamesameError where one of these cannot be written; `-` is stdout, and None is no file."""
+def demand(json: str | None, html: str | None, junit: str | None, sarif: str | None, *others: str | None) -> None:
+    """Raises SamesameError where what is asked for cannot be written: JSON, a page, files for other tools, and others.
+    `-` is stdout, for JSON alone; and None is no file."""
     from samesame.report.json import require_writable
 
-    for file in files:
+    for file in (json, *others):
         if file not in (None, "-"):
+            require_writable(Path(file))
+    if html == "-":
+        raise SamesameError("--html writes to a file; give a file name in place of -")
+    if "-" in (junit, sarif):
+        raise SamesameError("--junit and --sarif write to files; give a file name in place of -")
+    for file in (html, junit, sarif):
+        if file is not None:
             require_writable(Path(file))
 
 
-def demand_exchange(junit: str | None, sarif: str | None) -> None:
-    """The same of the files for other tools, which go to files alone."""
-    if "-" in (junit, sarif):
-        raise SamesameError("--junit and --sarif write to files; give a file name in place of -")
-    demand_writable(junit, sarif)
+def write_json(json: str | None, text: Callable[[], str]) -> None:
+    """Write the result as JSON, where a file of it was asked for."""
+    from samesame.report.json import write_text
 
-
-def demand_page(html: str | None) -> None:
-    """The same of an HTML report."""
-    if html == "-":
-        raise SamesameError("--html writes to a file; give a file name in place of -")
-    demand_writable(html)
+    if json not in (None, "-"):
+        write_text(text(), Path(json))
 
 
 def in_format(answers: Sequence[Answer], form: Format) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from samesame.cli.files import all_in_format, demand_exchange, demand_page, demand_writable, in_format, write_answers
+from samesame.cli.files import all_in_format, demand, in_format, write_answers
 from samesame.cli.options import (
     Format,
     FormatOption,
@@ -104,9 +104,7 @@ def fuzz(
     with reported(verbose):
         from samesame.report.json import write_text
 
-        demand_writable(json)
-        demand_page(html)
-        demand_exchange(junit, sarif)
+        demand(json, html, junit, sarif)
         if html is not None and backend == "list":
             raise SamesameError("a page is of what was found; leave --html out of --backend list")
         if backend == "list":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samesame.cli.files import all_in_format, demand_exchange, demand_page, demand_writable, in_format, write_answers
+from samesame.cli.files import all_in_format, demand, in_format, write_answers, write_json
 from samesame.cli.options import (
     Format,
     FormatOption,
@@ -22,6 +21,8 @@ from samesame.cli.options import (
     Sarif,
     Verbose,
     argument,
+    at_once,
+    jobs_option,
     option,
     require_address,
     require_positive,
@@ -40,9 +41,7 @@ EPILOG = (
 
 TARGETS = "file.py:launch, or a .ttir file; file.py for all its functions that launch a kernel. Several may be given."
 Targets = Annotated[list[str], argument("TARGET…", TARGETS)]
-JOBS = max(1, min(4, os.cpu_count() or 1))
-JOBS_OF = f"Launch functions that are lifted at the same time (default: {JOBS}; with --ray all processors there)."
-Jobs = Annotated[int | None, option("--jobs", "-j", min=1, show_default=False, words=JOBS_OF)]
+Jobs = Annotated[int | None, jobs_option("Launch functions that are lifted at the same time")]
 RAY = "Of several: on the Ray cluster there. What is wrong is shown here; what is verified there does not count."
 Ray = Annotated[str | None, option("--ray", metavar="ADDRESS", words=RAY)]
 RESUME = "Of several: keep each launch here when it is done; go on from there if the file exists."
@@ -113,7 +112,7 @@ def lift(
                    "latex": latex, "numerics": numerics}
         with reported(verbose):
             demand_one({"--against": against, "--inputs": inputs, "--assume": assume, "--html": html})
-            found = many(targets, options, jobs if ray else jobs or JOBS, json, junit, sarif, quiet=quiet, form=format_,
+            found = many(targets, options, at_once(jobs, ray), json, junit, sarif, quiet=quiet, form=format_,
                          resume=resume, ray=ray or "")
         raise typer.Exit(INTERRUPTED if found.interrupted else found.exit_code)
     [target] = targets
@@ -127,12 +126,9 @@ def lift(
             from samesame.lift import Settings
             from samesame.lift import lift as lifted
             from samesame.report.answers import of_lift
-            from samesame.report.json import write_text
             from samesame.report.lifted import as_json, lines, quiet_lines
 
-            demand_writable(json)
-            demand_page(html)
-            demand_exchange(junit, sarif)
+            demand(json, html, junit, sarif)
             given = load_inputs(inputs) if inputs else None
             means = Means(synthesis=synthesis)
             settings = Settings(seconds=timeout, elements=elements, explain=explain, means=means)
@@ -144,8 +140,7 @@ def lift(
             to_stdout(in_format(of_lift(verdict), format_))
         else:
             to_stdout("\n".join(quiet_lines(verdict) if quiet else lines(verdict, explain=explain, latex=latex)))
-        if json not in (None, "-"):
-            write_text(as_json(verdict) + "\n", Path(json))
+        write_json(json, lambda: as_json(verdict) + "\n")
         if html is not None:
             from samesame.report.html.lift import write_lift
 
@@ -165,8 +160,7 @@ def many(
     sarif: str | None, *, quiet: bool, form: Format, resume: str | None, ray: str,
 ) -> Many:
     """Lift several, and say what came of them."""
-    demand_writable(json)
-    demand_exchange(junit, sarif)
+    demand(json, None, junit, sarif)
     with terminated_gently(), progress_of(quiet) as shown, redirect_stdout(sys.stderr):
         from samesame.lift.many import lift_many
         from samesame.report.json import write_text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samesame.cli.files import demand_exchange, demand_page, demand_writable, in_format, write_answers
+from samesame.cli.files import demand, in_format, write_answers, write_json
 from samesame.cli.options import (
     Format,
     FormatOption,
@@ -80,13 +80,10 @@ def optimize(
     require_positive("--timeout", timeout)
     with reported(verbose):
         from samesame.optimize.answers import of_optimize
-        from samesame.report.json import write_text
 
         if on not in ("cpu", "cuda"):
             raise SamesameError(f"--target {on}: there is no such target; give cpu or cuda")
-        demand_writable(json)
-        demand_page(html)
-        demand_exchange(junit, sarif)
+        demand(json, html, junit, sarif)
         if out is not None:
             from samesame.optimize.saved import require_room
 
@@ -101,8 +98,7 @@ def optimize(
             to_stdout(in_format(answers, format_))
         else:
             show(found.report, as_json=json == "-", quiet=quiet, explain=explain)
-        if json not in (None, "-"):
-            write_text(json_.dumps(found.report.form(), indent=1) + "\n", Path(json))
+        write_json(json, lambda: json_.dumps(found.report.form(), indent=1) + "\n")
         if html is not None:
             from samesame.report.html.optimized import write_optimized
 

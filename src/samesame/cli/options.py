@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -61,6 +62,19 @@ Ray = Annotated[str | None, option("--ray", metavar="ADDRESS", words=RAY)]
 Quiet = Annotated[bool, option("--quiet", "-q", words="One line, and no progress.")]
 Verbose = Annotated[bool, verbose("A traceback if samesame itself fails.")]
 AllRelations = Annotated[bool, verbose("Every relation; a traceback if samesame itself fails.")]
+
+
+JOBS = max(1, min(4, os.cpu_count() or 1))                  # at the same time on this machine, if nothing else is said
+
+
+def jobs_option(what: str) -> Any:
+    words = f"{what} (default: {JOBS}; with --ray all processors there)."
+    return option("--jobs", "-j", min=1, show_default=False, words=words)
+
+
+def at_once(jobs: int | None, ray: str | None) -> int | None:
+    """How many jobs; None leaves it to the cluster."""
+    return jobs if ray else jobs or JOBS
 
 
 def require_address(ray: str | None) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from samesame.cli.files import demand_exchange, demand_page, demand_writable, in_format, write_answers
+from samesame.cli.files import demand, in_format, write_answers, write_json
 from samesame.cli.options import (
     STORE,
     AllRelations,
@@ -71,13 +71,11 @@ def refine(
     if (job is None) == (case is None):
         raise typer.BadParameter("give a job file, hf:DIR, or --case FILE, one of them", param_hint="JOB")
     with reported(verbose):
-        from samesame.report import dumps, write
+        from samesame.report import dumps
         from samesame.report.answers import of_refine
         from samesame.report.refinement import headline, print_report
 
-        demand_writable(json)
-        demand_page(html)
-        demand_exchange(junit, sarif)
+        demand(json, html, junit, sarif)
         with progress_of(quiet, timeout) as bar, rules_of(store or "-") as rules:
             verdict, interrupted = decided(job, case, world_size, tp, train, seed, timeout, rules, bar)
         write_answers([of_refine(verdict)], junit, sarif)
@@ -90,8 +88,7 @@ def refine(
                 print(headline(verdict).plain)
             else:
                 print_report(verdict, verbose=verbose)
-        if json not in (None, "-"):
-            write(verdict, Path(json))
+        write_json(json, lambda: dumps(verdict))
         if html is not None:
             from samesame.report.html.refine import write_refine
 

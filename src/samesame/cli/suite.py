@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from samesame.cli.files import all_in_format, demand_exchange, demand_page, demand_writable, write_answers
+from samesame.cli.files import all_in_format, demand, write_answers, write_json
 from samesame.cli.options import (
     Format,
     FormatOption,
@@ -22,6 +21,8 @@ from samesame.cli.options import (
     Ray,
     Sarif,
     argument,
+    at_once,
+    jobs_option,
     option,
     require_address,
     verbose,
@@ -32,11 +33,9 @@ from samesame.cli.streams import INTERRUPTED, complain, reported, stdout_guarded
 
 EPILOG = ("Exit codes: 0 all as expected, 1 some are not, 2 usage or unusable input, 3 some are undecided, "
           "130 interrupted by Ctrl-C.")
-JOBS = max(1, min(4, os.cpu_count() or 1))
 
 File = Annotated[str, argument("FILE", "A TOML file with check, refine and lift entries.")]
-JOBS_OF = f"Entries that are asked at the same time (default: {JOBS}; with --ray all processors there)."
-Jobs = Annotated[int | None, option("--jobs", "-j", min=1, show_default=False, words=JOBS_OF)]
+Jobs = Annotated[int | None, jobs_option("Entries that are asked at the same time")]
 RESUME = "Keep every answer here; go on from there if the file exists."
 Resume = Annotated[str | None, option("--resume", metavar="FILE", words=RESUME)]
 ONLY = "Entries with this in their name; may be given several times."
@@ -71,16 +70,13 @@ def suite(
     require_address(ray)
     with reported(verbose):
         from samesame.report.html.beside import folder_beside
-        from samesame.report.json import write_text
         from samesame.suite.table import dumps, headline, text
         from samesame.suite.verb import suite as run
 
-        demand_writable(json)
-        demand_page(html)
-        demand_exchange(junit, sarif)
+        demand(json, html, junit, sarif)
         shows = progress_of(quiet)
         with terminated_gently(), shows as shown, redirect_stdout(sys.stderr), rules_of(store) as rules:
-            found = run(Path(file), jobs=jobs if ray else jobs or JOBS, ray=ray or "", store=rules,
+            found = run(Path(file), jobs=at_once(jobs, ray), ray=ray or "", store=rules,
                         resume=None if resume is None else Path(resume), only=only or (), anew=anew,
                         pages=None if html is None else folder_beside(Path(html)),
                         progress=shown.far if shown else None)
@@ -93,8 +89,7 @@ def suite(
                 print(all_in_format(headline(found), found.exit_code, found.answers, report, format_))
             else:
                 print(headline(found) if quiet else text(found, verbose=verbose))
-        if json not in (None, "-"):
-            write_text(dumps(found), Path(json))
+        write_json(json, lambda: dumps(found))
         if html is not None:
             from samesame.suite.page import write_suite
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from samesame.cli.files import all_in_format, demand_exchange, demand_page, demand_writable, write_answers
+from samesame.cli.files import all_in_format, demand, write_answers, write_json
 from samesame.cli.options import (
     Format,
     FormatOption,
@@ -23,6 +22,8 @@ from samesame.cli.options import (
     Sarif,
     Seed,
     argument,
+    at_once,
+    jobs_option,
     option,
     require_address,
     require_positive,
@@ -34,7 +35,6 @@ from samesame.evidence import SamesameError
 
 EPILOG = ("Exit codes: 0 no probe differs, 1 some differ, 2 usage or unusable input, 3 some are undecided, "
           "130 interrupted by Ctrl-C.")
-JOBS = max(1, min(4, os.cpu_count() or 1))
 
 CONFIG = "hf:CONFIG or vllm:CONFIG, a checkpoint folder or a config.json; options and fields after a question mark."
 Side = Annotated[str, argument("LEFT", f"The reference: {CONFIG}")]
@@ -43,8 +43,7 @@ Only = Annotated[
     list[str] | None, option("--only", metavar="FIELD", words="Try this field alone; may be given several times.")
 ]
 List = Annotated[bool, option("--list", words="Show what would be tried, and try nothing.")]
-JOBS_OF = f"Worker processes (default: {JOBS}; with --ray all processors there)."
-Jobs = Annotated[int | None, option("--jobs", "-j", min=1, show_default=False, words=JOBS_OF)]
+Jobs = Annotated[int | None, jobs_option("Worker processes")]
 PER_PROBE = "For each probe; what is then open is undecided."
 PerProbe = Annotated[float, option("--per-probe", metavar="SECONDS", words=PER_PROBE)]
 AFTER = "Begin no probe after this long."
@@ -94,12 +93,9 @@ def sweep(
     require_address(ray)
     with reported(verbose):
         from samesame.report.html.beside import folder_beside
-        from samesame.report.json import write_text
         from samesame.sweep.beside import columns
 
-        demand_writable(json)
-        demand_page(html)
-        demand_exchange(junit, sarif)
+        demand(json, html, junit, sarif)
         if list_:
             with stdout_guarded():
                 print(planned(left, right, only or []))
@@ -112,7 +108,7 @@ def sweep(
             from samesame.sweep.verb import sweep as swept
 
             found = swept(
-                left, right, jobs=jobs if ray else jobs or JOBS, ray=ray or "", seed=seed, per_probe=per_probe,
+                left, right, jobs=at_once(jobs, ray), ray=ray or "", seed=seed, per_probe=per_probe,
                 timeout=timeout, only=only or [], resume=_path(resume), waive=_path(waive), store=store,
                 pages=None if html is None else folder_beside(Path(html)), progress=shown.far if shown else None,
             )
@@ -135,8 +131,7 @@ def sweep(
                 print(all_in_format(headline(found), found.exit_code, told, report, format_))
             else:
                 print(headline(found) if quiet else text(found, written, verbose=verbose))
-        if json not in (None, "-"):
-            write_text(dumps(found, written, pages), Path(json))
+        write_json(json, lambda: dumps(found, written, pages))
         if html is not None:
             write_sweep(found, written, Path(html), others)
         if found.interrupted:

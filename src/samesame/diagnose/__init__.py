@@ -21,6 +21,7 @@ import torch
 
 from samesame.diagnose.change import Change, Hints, packet
 from samesame.diagnose.edits import changes
+from samesame.diagnose.tried import Limits, tried
 from samesame.evidence import Divergence, Edit, Effect, Rung, SamesameError, Site
 from samesame.graph import Graph, Node, TensorType, rewritten, with_roots
 from samesame.operators.execute import Value, closed, elements, execute, few_threads, rerun, sizes
@@ -119,6 +120,9 @@ def _unmoved(node: Node) -> Iterator[Node]:
         node = node.inputs[0]
 
 
+_Row = tuple[int, int, Change, _Side, _Side]               # how early, rank, change; its side, and the other
+
+
 class _Search:
     """One search. Constants are taken for right at first: they part all the time in how they are made, and seldom in
     value.
@@ -129,7 +133,7 @@ class _Search:
     ) -> None:
         self.relating, self.values, self.taken = relating, values, taken
         self.deadline = math.inf if deadline is None else deadline
-        self.until = time.thread_time() + _SECONDS
+        self.limits = Limits(_EDITS, time.thread_time() + _SECONDS, deadline, _TRIES, _MORE)
         pairs = zip(relating.left.roots, relating.right.roots, strict=True)
         self.apart = [(a, b) for (_, a), (_, b) in pairs if not _same(values, a, b)]
         self.proposers = [self._proposer(0), self._proposer(1)]
@@ -218,9 +222,6 @@ class _Search:
                 return True
         return False
 
-    def _over(self, until: float) -> bool:
-        return time.thread_time() > until or time.monotonic() > self.deadline
-
     def _divergence(self, edit: Edit | None) -> Divergence:
         left, right = self._sites()
         if edit is not None:
@@ -245,27 +246,26 @@ class _Search:
         """Changes up to this rank that rejoin every root on every draw; the earliest operators and the plainest changes
         first."""
         found: list[tuple[int, Edit]] = []
-        until, limit = self.until, 0.0
-        for tries, (early, rank, change, side, other) in enumerate(self._interleaved()):
-            if tries >= _TRIES or self._over(until) or len(found) >= _EDITS:
-                break
+        proving = math.inf
+
+        def holds(row: _Row) -> list[Mapping[str, Value]] | None:
+            early, _, change, side, other = row
             what = (change.description, frozenset([change.node, *change.twins]))
-            if what in self.tried or early > highest or any(rank > other_rank for other_rank, _ in found):
-                continue
+            if what in self.tried or early > highest:
+                return None
             self.tried.add(what)
-            runs = self._rejoins(side, other, change)
-            if runs is not None:
-                if not found:
-                    until = min(until, time.thread_time() + _MORE)
-                    limit = time.thread_time() + _PROVING
-                counterpart = self._counterpart(side, other, change, runs)
-                edit = Edit(
-                    change.description,
-                    _site(side, change.node),
-                    "proved" if self._is_proved(side, change, limit) else "values",
-                    None if counterpart is None else _site(other, counterpart),
-                )
-                found.append((rank, edit))
+            return self._rejoins(side, other, change)
+
+        for (_, rank, change, side, other), runs in tried(self._interleaved(), self.limits, holds, lambda row: row[1]):
+            proving = proving if found else time.thread_time() + _PROVING
+            counterpart = self._counterpart(side, other, change, runs)
+            edit = Edit(
+                change.description,
+                _site(side, change.node),
+                "proved" if self._is_proved(side, change, proving) else "values",
+                None if counterpart is None else _site(other, counterpart),
+            )
+            found.append((rank, edit))
         return [edit for _, edit in sorted(found, key=lambda row: row[0])]
 
     def _is_proved(self, side: _Side, change: Change, limit: float) -> bool:
@@ -295,7 +295,7 @@ class _Search:
         rungs = [Rung.UNDECIDED if evidence is None else evidence.rung for evidence in roots]
         return min([*rungs, *(relation.evidence.rung for relation in again.relations())]) >= Rung.PROVED_HERE
 
-    def _interleaved(self) -> Iterator[tuple[int, int, Change, _Side, _Side]]:
+    def _interleaved(self) -> Iterator[_Row]:
         """Every change of both sides, the right one's and the left one's in turn; what is plain and early first.
 
         A mistake is mostly near the first operators that part, so a few operators further on count as much as a change
@@ -309,7 +309,7 @@ class _Search:
             )
             seen = _Seen(side, other)
             for place, (node, agreeing) in enumerate(side.places()):
-                if self._over(self.until):
+                if self.limits.over():
                     return
                 for change in changes(node, hints, agreeing=agreeing):
                     rank = change.cost + place // _NEAR

@@ -22,6 +22,7 @@ from samesame.capture import capture
 from samesame.capture.checkpoints.folders import Checkpoint, config_of, one_line
 from samesame.capture.checkpoints.shrinking import merged
 from samesame.capture.targets import load_target
+from samesame.diagnose.tried import Limits, tried
 from samesame.evidence import Edit, Refused, SamesameError, Site
 from samesame.graph import Graph
 from samesame.operators.defaults import with_defaults
@@ -81,31 +82,29 @@ class Configured:
         outputs = self.outputs()
         if outputs is None:
             return []
-        until = time.thread_time() + SECONDS
         gap = _apart(*outputs)
-        found: list[tuple[int, Edit]] = []
         itself: dict[int, bool] = {}                       # by side: is the program what its checkpoint makes?
-        for cost, side, name, value, now in candidates(self.programs, sites):
-            if time.monotonic() > deadline or time.thread_time() > until:
-                break
-            if len(found) >= _EDITS or (found and cost > found[0][0]):
-                break
-            if not itself.get(side, True):
-                continue
+
+        def holds(one: Tried) -> Edit | None:
+            _, side, name, value, now = one
+            site = sites[side] or sites[1 - side]
+            if not itself.get(side, True) or site is None:
+                return None
             changed = with_field(self.programs[side].checkpoint, name, value)
             try:
                 program = load_target(changed)
                 if _apart(_run(program, self.example), outputs[1 - side]) > _CLOSED * gap:
-                    continue
+                    return None
                 if side not in itself:
                     again = load_target(self.programs[side].checkpoint)
                     itself[side] = _apart(_run(again, self.example), outputs[side]) <= _CLOSED * gap
                 agrees = itself[side] and self._agrees(side, program)
             except SamesameError:
-                continue
-            site = sites[side] or sites[1 - side]
-            if agrees and site is not None:
-                found.append((cost, _edit(changed, side, name, value, now, site, sites[1 - side])))
+                return None
+            return _edit(changed, side, name, value, now, site, sites[1 - side]) if agrees else None
+
+        limits = Limits(_EDITS, time.thread_time() + SECONDS, deadline)
+        found = tried(candidates(self.programs, sites), limits, holds, lambda one: one[0])
         return [edit for _, edit in found]
 
     def paths(self) -> list[str]:

@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
 
-from samesame.formula.functions import named, power
+from samesame.formula.functions import apply, named, power
 from samesame.formula.poly import Atom
 from samesame.formula.rewrite import Draft, multiply, under
-from samesame.formula.terms import Apply, Form, Term, add, constant, laws, next_open, of_atom, opened, scale, subtract
+from samesame.formula.terms import Apply, Form, Term, add, constant, next_open, of_atom, opened, scale, subtract
 from samesame.formula.turns import inverse_of
 
 SINE, COSINE = "fn:sin", "fn:cos"
@@ -84,7 +84,7 @@ def _factor(atom: Atom, units: Units) -> Form | None:
     if atom.head in (SINE, COSINE):
         return _of_sum(atom.argument, units)[0 if atom.head == SINE else 1]
     argument = _written(atom.argument, units)
-    return None if argument is None else of_atom(atom) if argument is atom.argument else laws.apply(atom.head, argument)
+    return None if argument is None else of_atom(atom) if argument is atom.argument else apply(atom.head, argument)
 
 
 def _of_sum(angle: Form, units: Units) -> Pair:

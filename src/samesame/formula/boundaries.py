@@ -14,11 +14,11 @@ from functools import reduce
 
 from samesame.formula.defined import is_nowhere_defined
 from samesame.formula.effort import step
-from samesame.formula.functions import power
+from samesame.formula.functions import apply, power
 from samesame.formula.guards import Guards, Literal, conjunction, negated, solved
 from samesame.formula.poly import Atom, Element, Poly, Var, linear
 from samesame.formula.rewrite import Draft, guarded, multiply, replaced, under
-from samesame.formula.terms import Apply, Form, Term, add, constant, laws, next_open, of_atom, opened, scale, subtract
+from samesame.formula.terms import Apply, Form, Term, add, constant, next_open, of_atom, opened, scale, subtract
 
 MOST = 3        # comparisons, and conditions on indices, by which terms are split
 
@@ -203,7 +203,7 @@ def _put(atom: Atom, old: Element, value: Form) -> Form:
         return value
     if not isinstance(atom, Apply) or not _mentions(atom, old):
         return of_atom(atom)
-    return laws.apply(atom.head, _put_in_form(atom.argument, old, value))
+    return apply(atom.head, _put_in_form(atom.argument, old, value))
 
 
 def _put_in_form(form: Form, old: Element, value: Form) -> Form:

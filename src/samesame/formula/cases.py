@@ -39,6 +39,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.expr import index as new_index
 from samesame.formula.expr import substitute as with_indices
+from samesame.formula.laws import LAWS
 from samesame.formula.normal import index_poly
 from samesame.formula.tensor import Tensor
 
@@ -131,7 +132,7 @@ def _by_integers(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterato
     """Split on every integer element that is known at the output's indices alone, once short folds are written out."""
     left, right = written_out(left), written_out(right)
     spelled: dict[object, list[Load]] = {}
-    with spending(Budget()):
+    with spending(Budget(), LAWS):
         for e in chain(walk(left), walk(right)):
             if isinstance(e, Load) and e.kind == "int" and _values(e) and e.free <= frozenset(indices):
                 spelled.setdefault(_place(e), []).append(e)

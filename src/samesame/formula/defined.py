@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from samesame.formula.effort import Assumed, assume, remember
+from samesame.formula.inside import inner_atoms
 from samesame.formula.poly import Atom, Element
 from samesame.formula.rewrite import positive, value_form
 from samesame.formula.scalars import DOMAIN, SCALARS
@@ -22,7 +23,6 @@ from samesame.formula.terms import (
     Apply,
     Form,
     OpaqueAtom,
-    inner_atoms,
     next_open,
     of_atom,
     opened,

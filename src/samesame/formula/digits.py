@@ -20,6 +20,7 @@ from itertools import combinations, permutations
 from operator import add, mul
 
 from samesame.formula.guards import Guards, Literal, at, at_least_zero_literal, bounds, conjunction, zero_literal
+from samesame.formula.inside import inner_polys
 from samesame.formula.poly import (
     Atom,
     Element,
@@ -36,7 +37,7 @@ from samesame.formula.poly import (
     variable,
 )
 from samesame.formula.rewrite import Draft, atom_at, rewritten, within
-from samesame.formula.terms import Form, constant, inner_polys, next_open, of_atom
+from samesame.formula.terms import Form, constant, next_open, of_atom
 
 
 def merge_digits(draft: Draft) -> Form | None:

@@ -1,12 +1,12 @@
 """What one proof may spend, what it assumed, and what it remembers.
 
-A proof runs inside `with spending(budget) as effort:`. Every loop that can grow calls `step()`, which raises
-`OutOfBudget` once the time or the number of terms is spent: no signals, nobody who watches. What a step relies on
-(`x[i] ≠ 0`) is written down with `assume`, as data, and `meant_under` the conditions under which it is asked for; what
-is tried in vain takes back with `unassumed` what it assumed. Functions marked `@remember` keep their results for one
-proof, with what these rely on, and forget them when the next one begins, so a thousand proofs need no more memory than
-one, and a proof never depends on those before it. All this is each thread's own: threads that prove at once know
-nothing of each other."""
+A proof runs inside `with spending(budget, LAWS) as effort:`, with the laws that forms obey in it (laws.py). Every loop
+that can grow calls `step()`, which raises `OutOfBudget` once the time or the number of terms is spent: no signals,
+nobody who watches. What a step relies on (`x[i] ≠ 0`) is written down with `assume`, as data, and `meant_under` the
+conditions under which it is asked for; what is tried in vain takes back with `unassumed` what it assumed. Functions
+marked `@remember` keep their results for one proof, with what these rely on, and forget them when the next one begins,
+so a thousand proofs need no more memory than one, and a proof never depends on those before it. All this is each
+thread's own: threads that prove at once know nothing of each other."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ class Effort:
 
     budget: Budget
     deadline: float
+    laws: Any  # terms.Laws; None outside of proofs, where no form is worked with
     thorough: bool = False  # the second attempt: small sums written out, arguments over common denominators
     by_signs: bool = False  # the third: max, min, abs and sign by the signs of what they compare
     longer: bool = False  # the last: sums of a few more values written out
@@ -82,7 +83,7 @@ class _Here(threading.local):
     emptied."""
 
     def __init__(self) -> None:
-        self.idle = Effort(Budget(), float("inf"))
+        self.idle = Effort(Budget(), float("inf"), None)
         self.efforts = [self.idle]
         self.memories: list[Callable[[], None]] = []
 
@@ -97,14 +98,14 @@ def current() -> Effort:
 
 @contextmanager
 def spending(
-    budget: Budget, thorough: bool = False, by_signs: bool = False, longer: bool = False
+    budget: Budget, laws: Any, thorough: bool = False, by_signs: bool = False, longer: bool = False
 ) -> Iterator[Effort]:
-    """Begin a proof: forget the one before, and count from zero."""
+    """Begin a proof by these laws: forget the one before, and count from zero."""
     if len(_here.efforts) > 1:
         raise RuntimeError("a proof cannot begin inside another: it would forget what the other remembers")
     forget()
     _here.idle.assumed.clear()
-    effort = Effort(budget, time.thread_time() + budget.seconds, thorough, by_signs, longer)
+    effort = Effort(budget, time.thread_time() + budget.seconds, laws, thorough, by_signs, longer)
     _here.efforts.append(effort)
     try:
         yield effort

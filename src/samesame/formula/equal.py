@@ -28,7 +28,9 @@ from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, remembe
 from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric, walk
 from samesame.formula.functions import exp, power, truth_of
 from samesame.formula.guards import Guards, Literal, at, conjunction, solved, zero_literal
+from samesame.formula.inside import inner_atoms, ratios_in
 from samesame.formula.labelling import labellings
+from samesame.formula.laws import LAWS
 from samesame.formula.left_out import with_all_places
 from samesame.formula.logarithms import by_magnitudes
 from samesame.formula.normal import indicator, normal, size_poly
@@ -54,12 +56,10 @@ from samesame.formula.terms import (
     closed,
     constant,
     form_of,
-    inner_atoms,
     lone_atom,
     next_open,
     of_atom,
     opened,
-    ratios_in,
     scale,
     subtract,
 )
@@ -142,7 +142,7 @@ def _attempt(
     left: Expr, right: Expr, budget: Budget, prove: Callable[[Form, Form], str], *,
     thorough: bool = False, by_signs: bool = False, longer: bool = False,
 ) -> Proved | NotProved:
-    with spending(budget, thorough, by_signs, longer) as effort, deep_recursion():
+    with spending(budget, LAWS, thorough, by_signs, longer) as effort, deep_recursion():
         try:
             sides = normal(left), normal(right)
             detail = prove(*sides)
@@ -216,7 +216,7 @@ def same_size(m: Dim, n: Dim) -> bool:
     """Whether two dimensions are the same number or polynomial."""
     if isinstance(m, int) and isinstance(n, int):
         return m == n
-    with spending(Budget()):
+    with spending(Budget(), LAWS):
         try:
             return size_poly(m) is size_poly(n)
         except Unsupported:

@@ -15,7 +15,6 @@ from samesame.formula.assumptions import SOME
 from samesame.formula.effort import assume, current, remember, step
 from samesame.formula.expr import Unsupported
 from samesame.formula.functions import (
-    HEADS,
     by_cells,
     common_number,
     content,
@@ -152,7 +151,7 @@ def _through_exp(terms: list[Term]) -> Form | None:
             return None
         inner = add(*(scale(a.argument, e) for a, e in factors if isinstance(a, Apply)))
         exponents.append(closed(t.bound, t.guards, ((Apply("piece", inner), Fraction(1)),)))
-    return exp(_maximum_again(form_of((t, Fraction(1)) for t in exponents)))
+    return exp(maximum_again(form_of((t, Fraction(1)) for t in exponents)))
 
 
 def _without_positive_factors(terms: list[Term]) -> Form | None:
@@ -169,7 +168,7 @@ def _without_positive_factors(terms: list[Term]) -> Form | None:
         (closed(t.bound, t.guards, ((Apply("piece", under(inverse, piece_of(t))), Fraction(1)),)), Fraction(1))
         for t in terms
     )
-    return under(Draft((), NO_GUARDS, common), _maximum_again(smaller))
+    return under(Draft((), NO_GUARDS, common), maximum_again(smaller))
 
 
 def _less(form: Form, shared: Form, size: Fraction) -> Form:
@@ -236,7 +235,7 @@ def minimum(drafts: Iterable[tuple[tuple[Var, ...], Guards, Form]]) -> Form:
 
 
 @remember
-def _maximum_again(pieces: Form) -> Form:
+def maximum_again(pieces: Form) -> Form:
     """A maximum whose pieces have changed."""
     drafts = []
     for term, _ in pieces.terms:
@@ -244,6 +243,3 @@ def _maximum_again(pieces: Form) -> Form:
         assert isinstance(factors[0][0], Apply)
         drafts.append((bound, guards, factors[0][0].argument))
     return maximum(drafts)
-
-
-HEADS["max"] = _maximum_again

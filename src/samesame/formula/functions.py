@@ -38,6 +38,7 @@ from samesame.formula.terms import (
     Apply,
     Factors,
     Form,
+    Function,
     Radical,
     Symbol,
     Term,
@@ -56,7 +57,6 @@ from samesame.formula.terms import (
 )
 from samesame.formula.turns import quarter_turn, wave_value, without_turns
 
-Function = Callable[[Form], Form]
 MOST_BITS = 4096  # of a number's power
 
 
@@ -589,14 +589,8 @@ def _is_power(form: Form) -> bool:
     return term.plain and any(isinstance(a, Apply) and a.head == "exp" for a, _ in term.factors)
 
 
-# extrema.py adds "max"
-HEADS: dict[str, Function] = {"sum": lambda form: form, "piece": piece, "exp": exp, "log": log}
-
-
 def apply(head: str, form: Form) -> Form:
     """A factor's head over an argument that has changed."""
-    return HEADS[head](form) if head in HEADS else _uninterpreted(head.removeprefix("fn:"), form)
+    heads = laws().heads
+    return heads[head](form) if head in heads else _uninterpreted(head.removeprefix("fn:"), form)
 
-
-laws.power, laws.apply, laws.boolean = power, apply, boolean
-laws.positive, laws.nonnegative, laws.generic = is_positive, is_nonnegative, is_generic

@@ -11,6 +11,7 @@ from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import deep_recursion, lettered
 from samesame.formula.expr import Index, Unsupported, numeric
 from samesame.formula.expr import index as new_index
+from samesame.formula.laws import LAWS
 from samesame.formula.normal import normal
 from samesame.formula.rewrite import BinderEscape
 from samesame.formula.tensor import Tensor
@@ -24,7 +25,7 @@ ROOT = re.compile(r"(√\d+)\^(-?)1/2")
 def normal_forms(left: Tensor, right: Tensor, budget: Budget) -> tuple[str, ...]:
     """Of both sides, or the one that they share; none where they cannot be written within the budget."""
     indices = tuple(new_index(size) for size in left.shape)
-    with spending(budget), deep_recursion():
+    with spending(budget, LAWS), deep_recursion():
         try:
             forms = [normal(numeric(side[indices])) for side in (left, right)]
         except (Unsupported, RecursionError, BinderEscape):

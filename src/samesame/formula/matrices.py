@@ -15,6 +15,7 @@ from fractions import Fraction
 from samesame.formula.effort import step
 from samesame.formula.functions import content, log, named
 from samesame.formula.guards import Literal, at_least_zero_literal, conjunction, less, zero_literal
+from samesame.formula.inside import ratios_in
 from samesame.formula.poly import Atom, Poly, Var, divide, exact_quotient, number, variable
 from samesame.formula.rewrite import Draft, guarded, multiply, substitute, under
 from samesame.formula.signs import is_generic
@@ -35,7 +36,6 @@ from samesame.formula.terms import (
     of_atom,
     opaque_of,
     opened,
-    ratios_in,
     scale,
 )
 

@@ -15,7 +15,6 @@ from math import prod
 from samesame.formula import matrices
 from samesame.formula.complements import complemented
 from samesame.formula.defined import assume_defined, is_mean_of_exponentials, is_number
-from samesame.formula.digits import merge_digits
 from samesame.formula.effort import current, meant_under, remember, step
 from samesame.formula.expr import (
     ZERO,
@@ -84,7 +83,6 @@ from samesame.formula.guards import (
 )
 from samesame.formula.infinite import holds_infinity, negated, turned
 from samesame.formula.limits import without_idle_limits
-from samesame.formula.lookups import told
 from samesame.formula.monotone import place
 from samesame.formula.monotone import under as under_extremum
 from samesame.formula.poly import (
@@ -100,9 +98,8 @@ from samesame.formula.poly import (
     number,
     variable,
 )
-from samesame.formula.products import gather, logarithms, product_of
+from samesame.formula.products import logarithms, product_of
 from samesame.formula.rewrite import Draft, bind, guarded, multiply, substitute, under
-from samesame.formula.shares import shares
 from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.terms import (
     MINUS_INFINITY,
@@ -114,7 +111,6 @@ from samesame.formula.terms import (
     body,
     constant,
     form_of,
-    laws,
     next_open,
     of_atom,
     of_poly,
@@ -331,16 +327,6 @@ def opaque(expr: Opaque, indices: tuple[Poly, ...]) -> OpaqueAtom:
 
 def _opaque_element(atom: OpaqueAtom) -> Form:
     return matrices.element(atom) if atom.name in matrices.FUNCTIONS else of_atom(atom)
-
-
-def _known_sum(draft: Draft) -> Form | None:
-    """The draft without a variable whose sum is known: shares of a whole, or factors of a matrix."""
-    found = shares(draft)
-    return matrices.contracted(draft) if found is None else found
-
-
-# Rules that rewrite.py leaves to others.
-laws.gather, laws.merge_digits, laws.told, laws.shares = gather, merge_digits, told, _known_sum
 
 
 def _body(argument: Lambda) -> Body:

@@ -19,7 +19,7 @@ from math import gcd
 
 from samesame.formula.effort import remember
 from samesame.formula.expr import Unsupported
-from samesame.formula.functions import HEADS, by_cells, content, exp, log, power, prime_factors
+from samesame.formula.functions import by_cells, content, exp, log, power, prime_factors
 from samesame.formula.poly import Atom
 from samesame.formula.rewrite import Draft, multiply, positive, under
 from samesame.formula.signs import is_generic
@@ -121,7 +121,7 @@ def _repeated(term: Term) -> Atom | None:
     return factors[0] if term.plain and len(factors) == 1 else None
 
 
-def _factor(form: Form) -> Form:
+def factor(form: Form) -> Form:
     """A formal factor whose argument has changed; what is positive by now stays formal too."""
     return by_cells(form, _factor_on_cell)
 
@@ -206,6 +206,3 @@ def _same_body(items: list[tuple[Term, Fraction]]) -> bool:
 
 def _without(draft: Draft, factors: Collection[tuple[Atom, Fraction]]) -> Draft:
     return Draft(draft.bound, draft.guards, tuple(f for f in draft.factors if f not in factors))
-
-
-HEADS["prod"], HEADS["factor"] = product_of, _factor

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from samesame.formula.effort import step
-from samesame.formula.functions import HEADS, exp, power
+from samesame.formula.functions import exp, power
 from samesame.formula.guards import NO_GUARDS, Guards, Literal, conjunction, implied, infeasible, negation
 from samesame.formula.products import product_of
-from samesame.formula.rewrite import Draft, multiply, under
-from samesame.formula.terms import Apply, Form, Term, closed, constant, laws, next_open, of_atom, opened
+from samesame.formula.rewrite import Draft, multiply, simplify, under
+from samesame.formula.terms import Apply, Form, Term, closed, constant, next_open, of_atom, opened
 
 ROUNDS = 4          # a piece may bring new conditions for the others
 MOST = 6            # conditions that one body is split by
@@ -50,7 +50,7 @@ def _sums_split(form: Form) -> Form | None:
         changed = changed or len(cells) > 1
         for guards in cells:
             step()
-            whole = laws.simplify(closed(term.bound, guards, term.factors)) if len(cells) > 1 else None
+            whole = simplify(closed(term.bound, guards, term.factors)) if len(cells) > 1 else None
             for t, d in ((term, Fraction(1)),) if whole is None else whole.terms:
                 total[t] = total.get(t, Fraction(0)) + c * d
     return _unjoined(total) if changed else None
@@ -156,7 +156,7 @@ def _held(term: Term, conditions: dict[Body, tuple[Literal, ...]]) -> Form | Non
     product = constant(1)
     for head, inner, cells, exponent in parts:
         for cell in cells:
-            piece = laws.simplify(closed(inner.bound, cell, inner.factors)).rename(names)
+            piece = simplify(closed(inner.bound, cell, inner.factors)).rename(names)
             product = multiply(product, _part(head, piece, exponent))
     left = tuple(new for new, old in zip(factors, term.factors, strict=True) if old not in concerned)
     return under(Draft(bound, guards, left), product)
@@ -172,6 +172,3 @@ def _part(head: str, exponent: Form, times: Fraction) -> Form:
         else:
             product = multiply(product, power((exp if head == "exp" else product_of)(alone), c * times))
     return product
-
-
-HEADS["held exp"], HEADS["held prod"] = exp, product_of

@@ -4,15 +4,15 @@
 variables, and none can escape, because no other function puts factors into a term. As a permanent check, every
 operation compares the free variables it returns with those it was given.
 
-A term being rewritten is a `Draft`: its bound variables are open and carry ranges. `RULES` lists the rewrites in
-order; each returns the form it leads to, or None where it does not apply. They solve equalities for bound variables
-(which proves one-hot = gather), pin variables with one value, drop variables that only say `v = u // E`, split a
-variable that is divided and merge a pair that occurs only as `h·E + l`, shift each variable to the first index
-position it feeds, drop implied guards, and count unused variables."""
+A term being rewritten is a `Draft`: its bound variables are open and carry ranges. laws.py lists the rewrites in order
+(those of other files, too); each returns the form it leads to, or None where it does not apply. They solve equalities
+for bound variables (which proves one-hot = gather), pin variables with one value, drop variables that only say `v = u
+// E`, split a variable that is divided and merge a pair that occurs only as `h·E + l`, shift each variable to the first
+index position it feeds, drop implied guards, and count unused variables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -32,6 +32,7 @@ from samesame.formula.guards import (
     negation,
     solved,
 )
+from samesame.formula.inside import inner_polys, ratios_in
 from samesame.formula.poly import (
     Atom,
     Element,
@@ -61,14 +62,12 @@ from samesame.formula.terms import (
     constant,
     ends,
     form_of,
-    inner_polys,
     is_idempotent,
     laws,
     next_open,
     of_atom,
     of_poly,
     opened,
-    ratios_in,
     scale,
     value_of,
 )
@@ -195,7 +194,7 @@ def replaced(draft: Draft, values: Substitution, added: tuple[Var, ...] = (), gi
             continue
         new = atom_at(atom, values)
         if e != 1:
-            new = laws.power(new, e)
+            new = laws().power(new, e)
         if len(new.terms) == 1 and new.terms[0][0].plain and new.terms[0][1] == 1:
             kept += new.terms[0][0].factors
         else:
@@ -213,7 +212,7 @@ def atom_at(atom: Atom, values: Substitution) -> Form:
     if isinstance(atom, IntegerAtom):
         return of_poly(atom.at(values))
     if isinstance(atom, Apply):
-        return laws.apply(atom.head, substitute(atom.argument, values))
+        return laws().apply(atom.head, substitute(atom.argument, values))
     return of_atom(atom)
 
 
@@ -224,7 +223,7 @@ def literal_at(literal: Literal, values: Substitution) -> Literal | bool:
     if literal.poly is not None:
         return at(literal, values)
     if isinstance(literal.subject, Apply):
-        truth = laws.boolean(literal.subject.head, substitute(literal.subject.argument, values))
+        truth = laws().boolean(literal.subject.head, substitute(literal.subject.argument, values))
         if isinstance(truth, bool):
             return truth == (literal.op == "holds")
         return Literal(literal.op, truth)
@@ -244,7 +243,7 @@ def rewritten(draft: Draft) -> Form:
 def _rewritten(bound: tuple[Var, ...], guards: Guards, factors: Factors) -> Form:
     step()
     draft = Draft(bound, guards, factors)
-    for rule in RULES:
+    for rule in laws().rules:
         result = rule(draft)
         if isinstance(result, Form):
             return check_closed(result, draft.free, rule.__name__)
@@ -294,14 +293,14 @@ def cancel(atom: Atom, guards: Guards = NO_GUARDS) -> None:
     """Allow atom · atom^-1 = 1 under guards and note that it is not 0; refuse where the atom may well be zero."""
     if positive(atom):
         return
-    if not laws.generic(atom):
+    if not laws().generic(atom):
         raise Unsupported(f"a quotient by {atom.key} cancels, which may be zero")
     assume("≠ 0", value_form(atom), guards)
 
 
 def leave_root(atom: Atom, before: Fraction, after: Fraction, guards: Guards = NO_GUARDS) -> None:
     """Allow atom^before to become atom^after, and note that atom ≥ 0 where only the former asks for it."""
-    known = positive(atom) or (isinstance(atom, Apply) and atom.head == "sum" and laws.nonnegative(atom.argument))
+    known = positive(atom) or (isinstance(atom, Apply) and atom.head == "sum" and laws().nonnegative(atom.argument))
     if before.denominator > 1 and after.denominator == 1 and not known:
         assume("≥ 0", value_form(atom), guards)
 
@@ -319,8 +318,8 @@ def positive(atom: Atom) -> bool:
         return atom.key not in (UNDEFINED, MINUS_INFINITY)
     if isinstance(atom, Apply):
         if atom.head == "log":                             # of more than 1, as in a softplus
-            return laws.positive(form_of([*atom.argument.terms, *scale(constant(1), -1).terms]))
-        return atom.head in ("exp", "held exp") or (atom.head == "sum" and laws.positive(atom.argument))
+            return laws().positive(form_of([*atom.argument.terms, *scale(constant(1), -1).terms]))
+        return atom.head in ("exp", "held exp") or (atom.head == "sum" and laws().positive(atom.argument))
     return isinstance(atom, IntegerAtom) and atom.integer and at_least(variable(atom), 1)
 
 
@@ -554,51 +553,6 @@ def _counted(draft: Draft, v: Var, low: End, high: End) -> Form:
     return under(without, of_poly(size) if many else constant(1))
 
 
-Rule = Callable[[Draft], "Draft | Form | None"]
-
-
-def gather(draft: Draft) -> Form | None:
-    """Exponents over neighbouring ranges join: products.py."""
-    return laws.gather(draft) if len(draft.factors) > 1 else None
-
-
-def shares(draft: Draft) -> Form | None:
-    """Sums that are known: shares of a whole (shares.py), factors of a matrix (matrices.py)."""
-    return laws.shares(draft) if draft.bound else None
-
-
-def merge_digits(draft: Draft) -> Form | None:
-    """Two bound variables that occur only as h·E + l become one: digits.py."""
-    return laws.merge_digits(draft) if len(draft.bound) > 1 else None
-
-
-def told(draft: Draft) -> Draft | Form | None:
-    """Where [t[e] = i] holds, x[t[e]] is x[i], and some t is i: lookups.py."""
-    found: Draft | Form | None = laws.told(draft)
-    return found
-
-
-RULES: tuple[Rule, ...] = (
-    combine_factors,
-    gather,
-    solve_equalities,
-    contradiction,
-    told,
-    give_ranges,
-    pin,
-    drop_quotients,
-    split_divided,
-    merge_digits,
-    start_window_at_zero,
-    shift_to_pivot,
-    drop_implied,
-    shares,
-    merge_digits,                             # once more: an implied guard may have stood in the way
-    count_unused,
-    unroll_small,
-)
-
-
 def simplify(term: Term) -> Form:
     """A finished term rewritten once more, after its guards have changed."""
     return rewritten(Draft(*opened(term, next_open(term.free))))
@@ -614,7 +568,3 @@ def at_point(term: Term, v: Var, value: Poly) -> Form:
     factors = tuple((a.rename(names) if a.free else a, e) for a, e in term.factors)
     draft = Draft(tuple(w for _, w in names), guards, factors)
     return replaced(draft, ((dict(names)[v], value.rename(names)),))
-
-
-laws.substitute, laws.at_point = substitute, at_point
-laws.simplify = simplify

@@ -188,7 +188,7 @@ def _variance(term: Term) -> Form | None:
     total, points = rewritten(Draft(bound, guards, root)), rewritten(Draft(bound, guards, ()))
     if not (value_of(points) or is_positive(points)):
         return None
-    mean = multiply(multiply(total, total), laws.power(points, Fraction(-1)))
+    mean = multiply(multiply(total, total), laws().power(points, Fraction(-1)))
     return subtract(Form(((term, Fraction(1)),)), under(Draft((), NO_GUARDS, weight), mean))
 
 

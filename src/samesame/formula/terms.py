@@ -11,24 +11,23 @@ functions.py does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations
 from operator import mul
 from typing import Any
 
-from samesame.formula.effort import remember, step
+from samesame.formula.effort import current, remember, step
 from samesame.formula.expr import Unsupported
 from samesame.formula.guards import NO_GUARDS, Guards, Literal, bounds, conjunction, implied, negation
 from samesame.formula.labelling import labellings
 from samesame.formula.poly import (
     NOTHING,
     Atom,
-    Element,
     IntegerAtom,
     Poly,
-    Ratio,
     Renaming,
     Substitution,
     Thing,
@@ -175,7 +174,7 @@ def _body_at(part: Body, values: Substitution) -> Body:
     names = tuple(
         (v, Var("open", (next_open(part.free | arriving) + k,), None, None)) for k, v in enumerate(part.bound)
     )
-    form = laws.substitute(part.form.rename(names), values)
+    form = laws().substitute(part.form.rename(names), values)
     return body(tuple(v for _, v in names), tuple(p.at(values) for p in part.extents), form)
 
 
@@ -226,20 +225,6 @@ class Form(Thing):
         return any(isinstance(a, Symbol) and a.name == symbol for a in self.atoms())
 
 
-def inner_atoms(form: Form) -> Iterator[Atom]:
-    """Every atom of a form, of its guards, and of what functions and comparisons in it are applied to; not what opaque
-    operators are."""
-    waiting, seen = [form], {form}
-    while waiting:
-        for term, _ in waiting.pop().terms:
-            for thing in (*(a for a, _ in term.factors), *(g.subject for g in term.guards)):
-                if isinstance(thing, Atom):
-                    yield thing
-                if isinstance(thing, Apply) and thing.argument not in seen:
-                    seen.add(thing.argument)
-                    waiting.append(thing.argument)
-
-
 @remember
 def _rename_term(term: Term, names: Renaming) -> Term:
     factors = tuple((a.rename(names) if a.free else a, e) for a, e in term.factors)
@@ -260,9 +245,13 @@ def _in_order(terms: dict[Term, Fraction]) -> tuple[tuple[Term, Fraction], ...]:
     return tuple(sorted(((t, c) for t, c in terms.items() if c), key=lambda item: item[0].key))
 
 
+Function = Callable[[Form], Form]
+
+
+@dataclass(frozen=True, slots=True)
 class Laws:
-    """What the lower files need of the higher ones, rewrite.py and functions.py, which build on them and fill this
-    in."""
+    """What the lower files need of the higher ones, which build on them. Made once, at the top (laws.py), and handed to
+    each proof, which holds it."""
 
     substitute: Callable[[Form, Substitution], Form]
     simplify: Callable[[Term], Form]
@@ -272,14 +261,17 @@ class Laws:
     boolean: Callable[[str, Form], Atom | bool]  # a boolean's head applied to a form that has changed
     positive: Callable[[Form], bool]  # is the form known to be > 0?
     nonnegative: Callable[[Form], bool]  # … or to be ≥ 0?
-    gather: Callable[..., Form | None]  # factors of a draft whose exponents join; see products.py
-    merge_digits: Callable[..., Form | None]  # see digits.py
-    shares: Callable[..., Form | None]  # of a draft; see shares.py
-    told: Callable[[Any], Any]  # what the conditions of a draft tell; see lookups.py
     generic: Callable[[Atom], bool]  # is the atom nonzero but for special values of the real inputs?
+    rules: tuple[Callable[[Any], Any], ...]  # what a draft is rewritten by, in order; see rewrite.py
+    heads: Mapping[str, Function]  # what `apply` does for each head that is no function by name
 
 
-laws = Laws()
+def laws() -> Laws:
+    """Those of the proof under way."""
+    held: Laws | None = current().laws
+    if held is None:
+        raise RuntimeError("forms are worked with inside of a proof only: with spending(budget, LAWS)")
+    return held
 
 
 # -------------------------------------------------------------------------------------------------- opening and closing
@@ -398,7 +390,7 @@ def _merged(terms: tuple[tuple[Term, Fraction], ...]) -> Form:
     gone, whole = joined
     c = next(c for t, c in terms if t is gone[0])
     rest = [(t, d) for t, d in terms if t not in gone]
-    return form_of([*rest, *((t, c * d) for t, d in laws.simplify(whole).terms)])
+    return form_of([*rest, *((t, c * d) for t, d in laws().simplify(whole).terms)])
 
 
 def _joined_domains(terms: tuple[tuple[Term, Fraction], ...]) -> tuple[tuple[Term, Term], Term] | None:
@@ -469,7 +461,7 @@ def _beside(term: Term, v: Var, direction: int, literal: Literal) -> tuple[Form,
     assert slope is not None and slope.constant is not None
     end = rest * -slope.constant + direction
     guards = tuple(g for g in term.guards if g is not literal)
-    point = laws.at_point(Term(term.bound, guards, term.factors), v, end)
+    point = laws().at_point(Term(term.bound, guards, term.factors), v, end)
     if not direction:
         return point, term
     moved = Literal("≥0", literal.poly + 1)
@@ -509,7 +501,7 @@ def scale(form: Form, c: Fraction | int) -> Form:
     if c == 0:
         if form.has(MINUS_INFINITY):
             raise Unsupported("0 · −∞ appears")
-        if any(e < 0 and isinstance(a, Apply) and not laws.generic(a) for t, _ in form.terms for a, e in t.factors):
+        if any(e < 0 and isinstance(a, Apply) and not laws().generic(a) for t, _ in form.terms for a, e in t.factors):
             raise Unsupported("zero times a quotient whose denominator may be zero appears")
         return Form(tuple(item for item in form.terms if item[0].factors and item[0].factors[0][0].key == UNDEFINED))
     return form_of((t, d * c) for t, d in form.terms)
@@ -557,64 +549,3 @@ def lone_atom(form: Form, head: str | None = None) -> Atom | None:
         return None
     atom = term.factors[0][0]
     return atom if head is None or (isinstance(atom, Apply) and atom.head == head) else None
-
-
-def inner_polys(atom: Atom) -> tuple[tuple[str, int, Poly], ...]:
-    """Index expressions of leaf elements inside an atom, with tensor name and position; those under inner binders left
-    out where they use them."""
-    return _inner_polys(atom)
-
-
-@remember
-def _inner_polys(atom: Atom) -> tuple[tuple[str, int, Poly], ...]:
-    found: list[tuple[str, int, Poly]] = []
-    if isinstance(atom, Element | OpaqueAtom):
-        name = atom.leaf.name if isinstance(atom, Element) else atom.name
-        for position, p in enumerate(atom.indices):
-            found.append((name, position, p))
-            for a in p.atoms():
-                found += _inner_polys(a)
-    elif isinstance(atom, Ratio):
-        for a in atom.numerator.atoms():
-            found += _inner_polys(a)
-    elif isinstance(atom, Apply):
-        for term, _ in atom.argument.terms:
-            hidden = frozenset(term.bound)
-            found += [use for a, _ in term.factors for use in _inner_polys(a) if not use[2].free & hidden]
-    return tuple(dict.fromkeys(found))                     # each once, as parts are shared
-
-
-@remember
-def ratios_in(thing: Thing) -> tuple[Ratio, ...]:
-    """Division atoms anywhere inside, outermost first."""
-    found: dict[Ratio, None] = {}
-    seen = set[Thing]()     # parts are shared, and ways to one may be exponentially many
-
-    def look(part: Thing) -> None:
-        if part in seen:
-            return
-        seen.add(part)
-        if isinstance(part, Ratio):
-            found[part] = None
-            look(part.numerator)
-        elif isinstance(part, Poly):
-            for a in part.atoms():
-                look(a)
-        elif isinstance(part, Element | OpaqueAtom):
-            for p in part.indices:
-                look(p)
-            for whole in part.bodies if isinstance(part, OpaqueAtom) else ():
-                look(whole.form)
-        elif isinstance(part, Literal):
-            look(part.subject)
-        elif isinstance(part, Apply):
-            look(part.argument)
-        elif isinstance(part, Form):
-            for term, _ in part.terms:
-                look(term)
-        elif isinstance(part, Term):
-            for inner in (*(a for a, _ in part.factors), *part.guards):
-                look(inner)
-
-    look(thing)
-    return tuple(found)

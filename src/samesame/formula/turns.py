@@ -78,10 +78,10 @@ def _of_inverse(name: str, angle: Form) -> Form | None:
         assume(f"{DOMAIN}{function}", x)
     squared = multiply(x, x)
     if function == "atan":
-        shorter = laws.power(add(constant(1), squared), Fraction(-1, 2))
+        shorter = laws().power(add(constant(1), squared), Fraction(-1, 2))
         sine, cosine = multiply(x, shorter), shorter
     else:
-        other = laws.power(subtract(constant(1), squared), Fraction(1, 2))
+        other = laws().power(subtract(constant(1), squared), Fraction(1, 2))
         sine, cosine = (x, other) if function == "asin" else (other, x)
     return scale(sine, c) if name == "sin" else cosine
 

@@ -20,6 +20,7 @@ import torch
 from samesame.capture.ranks.world import world
 from samesame.diagnose.change import Change, Hints, packet
 from samesame.diagnose.edits import changes
+from samesame.diagnose.tried import Limits, tried
 from samesame.evidence import Edit, SamesameError, Site
 from samesame.graph import Graph, Node, rewritten
 from samesame.operators.defaults import with_defaults
@@ -99,18 +100,18 @@ def edits_of(
     before = asked.placed(ranks, [])
     if _all(asked, before):                                # what fails is nothing that a value shows
         return []
-    found, partly = list[RankEdit](), list[RankEdit]()
-    last = next((edit for edit in at_outputs(lying, ranks) if _all(asked, asked.placed(ranks, [edit]))), None)
-    for edit in [] if last and len(lying) == 1 else _candidates(holdings, ranks, lying):
-        late = deadline is not None and time.monotonic() > deadline
-        if late or time.thread_time() > limit or len(found) >= _EDITS - (last is not None):
-            break
+    partly = list[RankEdit]()
+
+    def holds(edit: RankEdit) -> RankEdit | None:
         after = asked.placed(ranks, [edit])
-        if _all(asked, after):
-            found.append(edit)
-        elif after > before:
+        if not _all(asked, after) and after > before:
             partly.append(edit)
-    found += [last] if last else []
+        return edit if _all(asked, after) else None
+
+    last = next((edit for edit in at_outputs(lying, ranks) if _all(asked, asked.placed(ranks, [edit]))), None)
+    limits = Limits(_EDITS - (last is not None), limit, deadline)
+    candidates = () if last and len(lying) == 1 else _candidates(holdings, ranks, lying)
+    found = [edit for edit, _ in tried(candidates, limits, holds)] + ([last] if last else [])
     found = found or _together(partly, ranks, asked, before)
     return [Edit(edit.words, Site("ranks", edit.site.name, edit.site.operator, edit.site.origin), "values")
             for edit in found]

@@ -44,7 +44,7 @@ from samesame.refine.sides import (
 )
 from samesame.refine.unequal import try_unequal
 from samesame.refine.uneven import uneven
-from samesame.relate.carried import carried
+from samesame.relate.carried import carried, counted
 from samesame.relate.draws import take_draws
 from samesame.relate.exact import MUCH, exact, written
 from samesame.relate.formulas import numbers_in
@@ -392,15 +392,7 @@ def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) 
     verdict.provided += [*ties_excluded(used), *provisos(used)]
     verdict.unpaired = [relating.left[name].origin.parameter or name for name in relating.inputs.unpaired_left]
     verdict.notes = _notes(verdict, found, run)
-    verdict.counts = {
-        "relations": len(relations),
-        "proofs": relating.prover.proofs,
-        "attempts": relating.prover.attempts,
-        "by rule": relating.prover.by_rule,
-        "by congruence": sum(relation.evidence.method == "congruence" for relation in relations),
-        "sequential operators": sum(not node.is_source for node in relating.left.nodes),
-        "ranks' operators": sum(not node.is_source for node in relating.right.nodes),
-    }
+    verdict.counts = counted(relating, relations, "sequential operators", "ranks' operators")
 
 
 _NO_ROOT = Evidence(Rung.REFUTED, "values", detail="nothing that the ranks return has the shape to be compared")

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from samesame.evidence import Evidence, Relation
 from samesame.graph import Graph, Node
+from samesame.relate.relating import Relating
 
 
 def carried(relations: Sequence[Relation], right: Graph) -> list[Relation]:
@@ -26,3 +27,16 @@ def carried(relations: Sequence[Relation], right: Graph) -> list[Relation]:
             own = known[node.name] = replace(own, evidence=replace(own.evidence, rung=weakest.rung, detail=told))
         rests[node] = weakest if own is None else own.evidence
     return [known[relation.right] for relation in relations]
+
+
+def counted(relating: Relating, relations: Sequence[Relation], left: str, right: str) -> dict[str, int]:
+    """What was related, and how, in numbers; the operators of each side under these names."""
+    return {
+        "relations": len(relations),
+        "proofs": relating.prover.proofs,
+        "attempts": relating.prover.attempts,
+        "by rule": relating.prover.by_rule,
+        "by congruence": sum(relation.evidence.method == "congruence" for relation in relations),
+        left: sum(not node.is_source for node in relating.left.nodes),
+        right: sum(not node.is_source for node in relating.right.nodes),
+    }
