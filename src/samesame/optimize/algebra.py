@@ -17,6 +17,7 @@ from samesame.optimize.candidate import Candidate, Formula
 from samesame.optimize.drawn import drawn
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.forms import text
+from samesame.optimize.job import example_of
 from samesame.optimize.operators import read
 from samesame.optimize.search import Found, Rewriting
 from samesame.optimize.specification import Specification
@@ -27,12 +28,30 @@ GAIN = 0.95                                          # of the program's own cost
 def specified(module: Any, example: Any, graph: Graph) -> Specification:
     """What a captured program computes, as forms. Raises Refused where these cannot say it, or where it reads a tensor
     that a module in torch's operators could not find: one that a function refers to."""
-    specification = replace(read(graph), arguments=tuple(Program(module, example).inputs))
+    program = Program(module, example)
+    specification = replace(as_laid(read(graph), program, example), arguments=tuple(program.inputs))
     own = [tensor.path or name for name, tensor in specification.tensors.items()
            if tensor.role == "weight" and tensor.value is None]
     if own and not isinstance(module, nn.Module):
         raise Refused(f"the tensor {own[0]} belongs to no module; give a module that holds it as parameter or buffer")
     return specification
+
+
+def as_laid(specification: Specification, program: Program, example: Any) -> Specification:
+    """The same with the strides that tensors have here, where these are not row-major: of the example and the weights
+    as they are given, and of what a call returns."""
+    given = {**program.tensors, **dict(program.given)}
+    tensors = {name: replace(tensor, strides=strides_of(given[name])) if name in given else tensor
+               for name, tensor in specification.tensors.items()}
+    args, kwargs = example_of(example)
+    with torch.no_grad():
+        returned = dict(program.roots(program.program(*args, **kwargs)))
+    outputs = tuple(replace(output, strides=strides_of(returned[output.name])) for output in specification.outputs)
+    return replace(specification, tensors=tensors, outputs=outputs)
+
+
+def strides_of(tensor: torch.Tensor) -> tuple[int, ...] | None:
+    return None if tensor.is_contiguous() else tensor.stride()
 
 
 def multiplications(module: Any, example: Any) -> float:

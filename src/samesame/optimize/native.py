@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+import torch
+
 from samesame.evidence import Refused
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Unsupported, index
@@ -102,11 +104,12 @@ class Native:
         outputs = [output.name for output in self.specification.outputs]
         description = json.dumps(describe(self.program, self.named("input"), self.named("weight"), outputs))
         return TEMPLATE.format(description=description, weights=list(weights_of(self.specification)),
-                               shapes=[self.shape(output) for output in self.specification.outputs])
+                               layouts=list(map(self.layout, self.specification.outputs)))
 
-    def shape(self, output: Output) -> tuple[int, ...]:
-        extents = self.specification.extents
-        return tuple(prod(extents[axis] for axis in dim) for dim in output.dims)
+    def layout(self, output: Output) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """An output's shape and strides."""
+        shape = self.specification.shape(output)
+        return shape, output.strides or torch.empty(shape, device="meta").stride()
 
     def words(self) -> tuple[str, ...]:
         """What the kernels are, for people."""
@@ -128,7 +131,7 @@ from samesame.optimize.compiled import load
 
 DESCRIPTION = json.loads({description!r})
 WEIGHTS = {weights!r}
-SHAPES = {shapes!r}
+LAYOUTS = {layouts!r}
 
 
 @cache
@@ -145,7 +148,7 @@ class Fast(torch.nn.Module):
 
     def forward(self, *tensors):
         found = self.kernels(*tensors, *self.weights)
-        return tuple(tensor.view(shape) for tensor, shape in zip(found, SHAPES))
+        return tuple(tensor.as_strided(*layout) for tensor, layout in zip(found, LAYOUTS))
 '''
 
 
@@ -206,12 +209,25 @@ def in_stages(specification: Specification, forms: Sequence[Form]) -> tuple[Spec
     for call in specification.calls:
         if call.operator != KEPT:
             raise NoSchedule(f"a part of the program stays a call of torch, {call.operator}")
+    for output in specification.outputs:
+        require_dense(specification.shape(output), output)
     before = len(specification.calls)
     kept = tuple(replace(output, form=form, name=call.results[0]) for call, output, form
                  in zip(specification.calls, specification.roots(), forms, strict=False))
     outputs = tuple(replace(output, form=form, name=f"result {output.name}")           # no input is called so
                     for output, form in zip(specification.outputs, forms[before:], strict=True))
     return replace(specification, outputs=outputs, calls=()), kept
+
+
+def require_dense(shape: Sequence[int], output: Output) -> None:
+    """Raises NoSchedule for an output that is not one element beside the other in some order of its dimensions."""
+    step = 1
+    for d in reversed(output.turned if output.strides else ()):
+        assert output.strides is not None
+        if shape[d] != 1 and output.strides[d] != step:
+            raise NoSchedule(f"output {output.name} has the strides {list(output.strides)}, with gaps between its "
+                             "elements or several of them in one place; return .contiguous() of it")
+        step *= shape[d]
 
 
 def natives(
