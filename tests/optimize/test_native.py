@@ -89,6 +89,12 @@ def heads(several: int) -> Sequence[torch.Tensor]:
 def test_inputs_are_read_where_they_lie_and_results_lie_as_they_did(
     module: nn.Module, inputs: Sequence[torch.Tensor]
 ) -> None:
+    result, expected = computed(module, inputs)
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5, check_stride=True)
+
+
+def computed(module: nn.Module, inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """What kernels make of the inputs, and what the module does."""
     specification = specified(module, inputs, capture(module, inputs))
     whole, kept = in_stages(specification, [root.form for root in specification.roots()])
     found = native(whole, quickly, kept)
@@ -97,8 +103,23 @@ def test_inputs_are_read_where_they_lie_and_results_lie_as_they_did(
     run = compile_program(found.program, specification.arguments, weights, ["result 0"])
     with torch.no_grad():
         (result,), expected = run(*(given[name].detach() for name in run.arguments)), module(*inputs)
-    result = result.as_strided(*found.layout(whole.outputs[0]))
-    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5, check_stride=True)
+    return result.as_strided(*found.layout(whole.outputs[0])), expected
+
+
+class Hidden(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.up = nn.LayerNorm(20), nn.Linear(20, 37)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(torch.where(mask, F.gelu(self.up(self.norm(x))), -torch.inf), -1)
+
+
+def test_doubles_are_computed_as_doubles() -> None:
+    module, inputs = Hidden().double(), (torch.randn(3, 20, dtype=torch.float64), torch.rand(3, 37) > 0.2)
+    result, expected = computed(module, inputs)
+    assert result.dtype == torch.float64
+    torch.testing.assert_close(result, expected, rtol=1e-13, atol=1e-15)
 
 
 def test_a_result_with_gaps_has_no_kernels() -> None:

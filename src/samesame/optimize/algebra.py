@@ -16,7 +16,7 @@ from samesame.graph import Graph
 from samesame.optimize.candidate import Candidate, Formula
 from samesame.optimize.drawn import drawn
 from samesame.optimize.emit.torch_ops import source
-from samesame.optimize.forms import text
+from samesame.optimize.forms import Form, finite, fold, made, text, times, walk
 from samesame.optimize.job import example_of
 from samesame.optimize.operators import read
 from samesame.optimize.search import Found, Rewriting
@@ -102,13 +102,29 @@ def formulas(specification: Specification, forms: Rewriting) -> tuple[Formula, .
         name = f"out{root.name}" if root.name.isdigit() else root.name
         before, after = (drawn(form, specification.extents, axes, specification.leaves(), name)
                          for form in (root.form, new))
-        found.append(Formula(root.name, before, "" if root.form is new else after))
+        found.append(Formula(root.name, before, "" if numbers_first(root.form) is numbers_first(new) else after))
     return tuple(found)
 
 
+def numbers_first(form: Form) -> Form:
+    """The form with numbers in front of sums, and not within: where they stand is no other way to compute it."""
+    memo: dict[Form, Form] = {}
+    for x in walk(form):
+        y = made(x.operator, x.attributes, tuple(memo[part] for part in x.arguments)) if x.arguments else x
+        if y.operator == "fold" and y.attributes[0] == "sum" and y.arguments[0].operator == "times":
+            parts = y.arguments[0].arguments
+            numbers, rest = [p for p in parts if finite(p)], [p for p in parts if not finite(p)]
+            y = times(*numbers, fold("sum", y.attributes[1], times(*rest)))
+        memo[x] = y
+    return memo[form]
+
+
 def changed(specification: Specification, forms: Rewriting) -> tuple[str, ...]:
-    """Each formula that is another one now."""
-    pairs = zip((root.form for root in specification.roots()), forms.outputs, strict=True)
-    lines = (f"{text(old, brief=True)} → {text(new, brief=True)}" for old, new in pairs if old is not new)
+    """Each formula that is another one now, and not only one whose numbers stand elsewhere."""
+    pairs = ((numbers_first(root.form), numbers_first(new))
+             for root, new in zip(specification.roots(), forms.outputs, strict=True))
+    lines = [f"{text(old, brief=True)} → {text(new, brief=True)}" for old, new in pairs if old is not new]
+    if not lines:
+        return ()
     rules = ", ".join(dict.fromkeys(step.rule for step in forms.steps))
     return (*dict.fromkeys(lines), *([f"by {rules}"] if rules else []))

@@ -349,8 +349,8 @@ class OnGpu(Native):
         return TEMPLATE.format(weights=list(weights_of(self.specification)),
                                layouts=list(map(self.layout, self.specification.outputs)))
 
-    def words(self) -> tuple[str, ...]:
-        return (*super().words(), *map(self.described, self.program.kernels))
+    def each(self) -> Iterator[str]:
+        return map(self.described, self.program.kernels)
 
     def described(self, kernel: Kernel) -> str:
         """A kernel's tiles, and what compilers and the model say of it."""

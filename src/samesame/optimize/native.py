@@ -26,6 +26,7 @@ from samesame.graph import Graph
 from samesame.optimize.algebra import changed, formulas, in_torch, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
+from samesame.optimize.described import described, listed, operators
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import c_type
 from samesame.optimize.faithful import faithful
@@ -40,6 +41,7 @@ from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternative
 from samesame.optimize.search import Found
 from samesame.optimize.specification import KEPT, Output, Specification
 from samesame.optimize.tune import Tuned
+from samesame.report.words import counted
 
 FORMS = 2                                            # that are made into kernels, the cheapest
 COMPOSITION = Budget(seconds=8.0)
@@ -56,7 +58,8 @@ class Native:
     specification: Specification
     program: Program
     stages: list[Stage]
-    maps: list[str]
+    chosen: list[Scheduled]                           # for each group of stages
+    tiles: Mapping[str, int]                          # the numbers chosen, by the names of their symbols
     conditions: tuple[str, ...]
     fixed: Mapping[str, int]                          # axes that are numbers in the proof, with their extents
     holds: Mapping[str, Formula]                      # by stage, over what its group reads
@@ -111,12 +114,17 @@ class Native:
         shape = self.specification.shape(output)
         return shape, output.strides or torch.empty(shape, device="meta").stride()
 
-    def words(self) -> tuple[str, ...]:
-        """What the kernels are, for people."""
+    def words(self, instead: Counter[str]) -> tuple[str, ...]:
+        """What the kernels are, for people, and in place of which operators."""
         run = [kernel for kernel in self.program.kernels if not kernel.ahead]
         fixed = ", ".join(map(str, sorted(set(self.fixed.values()))))
-        return (f"{len(run)} kernel{'s' * (len(run) != 1)} of our own: {', '.join(self.maps)}"
-                f"{fixed and f'; some dimensions are numbers in their proof ({fixed})'}",)
+        head = (f"{counted(len(run), 'kernel')} of our own in place of {counted(instead.total(), 'operator')} "
+                f"({listed(instead)}){fixed and f'; some dimensions are numbers in their proof ({fixed})'}")
+        return head, *self.each()
+
+    def each(self) -> Iterator[str]:
+        """A line for each group of kernels."""
+        return (described(scheduled, self.tiles, self.over, here().lanes) for scheduled in self.chosen)
 
 
 TEMPLATE = '''"""Kernels of one's own for a program; what they compute in torch's operators stands in reference.py."""
@@ -179,8 +187,9 @@ def candidates(
             meant = faithful(graph, specification, each.outputs)
             yield Candidate(
                 "kernels" if len(seen) == 1 else f"kernels {len(seen)}", made.source(), weights_of(specification),
-                (*changed(specification, each), *made.words()), formulas(specification, each), each.steps,
-                made.files, complete=True, reference=reference, conditions=(*made.conditions, *(meant or ())),
+                (*changed(specification, each), *made.words(operators(graph))), formulas(specification, each),
+                each.steps, made.files, complete=True, reference=reference,
+                conditions=(*made.conditions, *(meant or ())),
                 faithful=meant is not None, lifted=made.lifted,
             )
     if not seen:
@@ -248,13 +257,12 @@ def native(
     cut = stages((*kept, *specification.outputs), specification.extents)
     space = kind.space(specification, cut)
     counts: Counter[str] = Counter()
-    chosen, numbers, maps, conditions = list[Scheduled](), kind.numbers(space), list[str](), list[str]()
+    chosen, tiles, conditions = list[Scheduled](), dict[str, int](), list[str]()
     found = list(kind.schedules(space, means))
     for several in found:
         best = _fastest(several, space, tune, 1 / len(found), counts)
         chosen.append(best[0])
-        numbers |= best[1].numbers
-        maps.append(best[0].map)
+        tiles |= best[1].numbers
         conditions += best[2]
     conditions += _composed(kept, specification.outputs, space, cut)
     program = Program(sum((each.program.kernels for each in chosen), ()))
@@ -263,8 +271,8 @@ def native(
     require_order(program, made, weights)
     fixed = {axis: size for axis, size in space.sizes.items() if isinstance(size, int)}
     holds = {name: whole for each in chosen for name, whole in each.formulas(space).items()}
-    return kind(specification, bound(program, numbers), cut, maps, tuple(dict.fromkeys(conditions)), fixed, holds,
-                space, counts)
+    return kind(specification, bound(program, {**kind.numbers(space), **tiles}), cut, chosen, tiles,
+                tuple(dict.fromkeys(conditions)), fixed, holds, space, counts)
 
 
 def _fastest(
