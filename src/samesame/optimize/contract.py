@@ -257,7 +257,7 @@ def laid_as(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         return like.copy_(values)
     steps = zip(tensor.shape, tensor.stride(), strict=True)
     place = torch.arange(1 + sum((n - 1) * step for n, step in steps if n)).as_strided(tensor.shape, tensor.stride())
-    memory = torch.empty(place.max() + 1 if place.numel() else 0, dtype=tensor.dtype)
+    memory = torch.empty(int(place.max()) + 1 if place.numel() else 0, dtype=tensor.dtype)
     memory[place.flatten()] = values.to(tensor.dtype).flatten()
     return memory.as_strided(tensor.shape, tensor.stride())
 

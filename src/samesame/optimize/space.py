@@ -90,7 +90,7 @@ class Space:
     def real(self) -> str:
         """What is summed up and kept in between: double in a program over doubles, else float."""
         whole = self.specification
-        kinds = {thing.dtype for thing in (*whole.tensors.values(), *whole.outputs)}
+        kinds = {*(tensor.dtype for tensor in whole.tensors.values()), *(output.dtype for output in whole.outputs)}
         return "float64" if "float64" in kinds else "float32"
 
     def size(self, axis: str) -> Dim:
