@@ -97,8 +97,8 @@ def computed(module: nn.Module, inputs: Sequence[torch.Tensor]) -> tuple[torch.T
     """What kernels make of the inputs, and what the module does."""
     specification = specified(module, inputs, capture(module, inputs))
     whole, kept = in_stages(specification, [root.form for root in specification.roots()])
-    found = native(whole, quickly, kept)
     given = dict(zip(specification.arguments, inputs, strict=True)) | dict(module.named_parameters())
+    found = native(whole, lambda programs, sizes, share: tune(programs, sizes, given, 0.3), kept)
     weights = [name for name, t in whole.tensors.items() if t.role == "weight"]
     run = compile_program(found.program, specification.arguments, weights, ["result 0"])
     with torch.no_grad():
