@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from samesame.formula.expr import (
     NEG_INF,
@@ -40,6 +41,13 @@ from samesame.optimize.ir import (
 
 M, N, K, D = (Size(name, 1) for name in "MNKD")
 TM, TN, TK = (Size(name, 1) for name in ("TM", "TN", "TK"))
+
+
+def lying(program: Program, **strides: tuple[Dim, ...]) -> Program:
+    """The program over tensors that lie otherwise in memory."""
+    kernels = (replace(kernel, reads=tuple(replace(b, strides=strides.get(b.name)) for b in kernel.reads))
+               for kernel in program.kernels)
+    return replace(program, kernels=tuple(kernels))
 
 
 def tiles(length: Dim, tile: Dim) -> Expr:

@@ -155,6 +155,20 @@ def test_strides_and_dtypes_are_those_of_the_original():
     assert "float64" in held(chain, lambda x, y, z: (x @ y @ z).double(), *SQUARES).failed
 
 
+@pytest.mark.parametrize("x", [
+    torch.randn(6, 40).t(), torch.randn(6, 80)[:, ::2], torch.randn(1, 6).expand(40, 6),
+    torch.randn(60).unfold(0, 9, 3), torch.ones(4, 1).bool().expand(4, 6),
+], ids=["turned", "sliced", "expanded", "windows", "a mask"])
+def test_draws_lie_as_the_example_does(x):
+    """What has other strides is not what a drop-in runs the found program on."""
+
+    def found(y):
+        assert y.stride() == x.stride()
+        return softmax(y.float())
+
+    assert held(lambda y: softmax(y.float()), found, x).failed == ""
+
+
 def test_what_takes_too_long_is_not_held():
     weights: dict[str, torch.Tensor] = {}
     cut = contract(Job(norm, (ROWS,), {}, weights), norm, seconds=0.0)

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from optimize.test_reassociation import written
 from samesame.capture import capture
+from samesame.optimize.algebra import specified
 from samesame.optimize.emit.places import reserved
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.faithful import faithful
@@ -67,7 +68,7 @@ def test_kernels_compute_what_torch_does(
     run = compile_program(found.program, inputs, weights, [output.name for output in specification.outputs])
     run = pickle.loads(pickle.dumps(copy.deepcopy(run)))       # as a drop-in is, with the model around it
     (result,) = run(*(tensors[name] for name in run.arguments))
-    result = result.view(found.shape(specification.outputs[0]))
+    result = result.as_strided(*found.layout(specification.outputs[0]))
     torch.testing.assert_close(result, expected(tensors), rtol=1e-4, atol=1e-4)
 
 
@@ -94,6 +95,73 @@ def test_a_concatenation_is_split_where_its_parts_meet() -> None:
     assert faithful(graph, specification, [output.form for output in specification.outputs]) == ()
     elsewhere = beside_one_another(behind="m").outputs
     assert faithful(graph, specification, [output.form for output in elsewhere]) is None
+
+
+class Attended(nn.Module):
+    def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return F.scaled_dot_product_attention(q, k, v)
+
+
+class Scaled(nn.Module):
+    def forward(self, x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(x) * scale
+
+
+def heads(several: int) -> Sequence[torch.Tensor]:
+    return [part.unflatten(-1, (2, 8)).transpose(1, 2) for part in torch.randn(1, 5, 16 * several).chunk(several, -1)]
+
+
+@pytest.mark.parametrize(("module", "inputs"), [
+    (Attended(), heads(3)),
+    (Scaled(), (torch.randn(9, 21).t(), torch.randn(21, 1).expand(21, 9))),
+    (Scaled(), (torch.randn(9, 42)[:, ::2], torch.randn(40).unfold(0, 21, 2)[:9])),
+    (nn.Linear(20, 7), (torch.randn(1, 20).expand(3, 20),)),
+], ids=["heads", "turned", "sliced", "expanded"])
+def test_inputs_are_read_where_they_lie_and_results_lie_as_they_did(
+    module: nn.Module, inputs: Sequence[torch.Tensor]
+) -> None:
+    result, expected = computed(module, inputs)
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5, check_stride=True)
+
+
+def computed(module: nn.Module, inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """What kernels make of the inputs, and what the module does."""
+    specification = specified(module, inputs, capture(module, inputs))
+    whole, kept = in_stages(specification, [root.form for root in specification.roots()])
+    given = dict(zip(specification.arguments, inputs, strict=True)) | dict(module.named_parameters())
+    found = native(whole, lambda programs, sizes, share: tune(programs, sizes, given, 0.3), kept)
+    weights = [name for name, t in whole.tensors.items() if t.role == "weight"]
+    run = compile_program(found.program, specification.arguments, weights, ["result 0"])
+    with torch.no_grad():
+        (result,), expected = run(*(given[name].detach() for name in run.arguments)), module(*inputs)
+    return result.as_strided(*found.layout(whole.outputs[0])), expected
+
+
+class Hidden(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.up = nn.LayerNorm(20), nn.Linear(20, 37)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(torch.where(mask, F.gelu(self.up(self.norm(x))), -torch.inf), -1)
+
+
+def test_doubles_are_computed_as_doubles() -> None:
+    module, inputs = Hidden().double(), (torch.randn(3, 20, dtype=torch.float64), torch.rand(3, 37) > 0.2)
+    result, expected = computed(module, inputs)
+    assert result.dtype == torch.float64
+    torch.testing.assert_close(result, expected, rtol=1e-13, atol=1e-15)
+
+
+def test_a_result_with_gaps_has_no_kernels() -> None:
+    class Half(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.relu(x)[:, :4]
+
+    x = torch.randn(3, 8)
+    specification = specified(module := Half(), (x,), capture(module, (x,)))
+    with pytest.raises(NoSchedule, match=r"output 0 has the strides \[8, 1\], with gaps between"):
+        in_stages(specification, [root.form for root in specification.roots()])
 
 
 def test_what_stays_a_call_of_torch_has_no_kernels() -> None:

@@ -19,7 +19,7 @@ import torch
 from samesame.formula.expr import TRUE, le
 from samesame.optimize.compiled import FLAGS, Compiled, Description, describe, driver, library
 from samesame.optimize.emit import cpp
-from samesame.optimize.emit.places import LANES
+from samesame.optimize.emit.places import LANES, strides, whole
 from samesame.optimize.ir import Buffer, Program, bound
 
 FAST = tuple("-O1" if flag == "-O3" else flag for flag in FLAGS)
@@ -39,6 +39,12 @@ PROGRAMS: dict[str, Callable[[int], Program]] = {
     "dots": lambda m: by_hand.row_dots(),
     "dots in bfloat16": lambda m: by_hand.row_dots("bfloat16"),
     "every other": lambda m: by_hand.every_other(),
+    "tiled, turned": lambda m: by_hand.lying(by_hand.tiled_linear(), x=(1, by_hand.M), w=(3 * by_hand.N + 1, 3)),
+    "norm of windows": lambda m: by_hand.lying(by_hand.rms_norm(), x=(3, 1), g=(0,)),
+    "attention of slices": lambda m: by_hand.lying(
+        by_hand.attention(lambda query, key: TRUE), q=(3 * by_hand.D, 1), k=(1, by_hand.N), v=(2 * by_hand.D, 2)),
+    "look-up, turned": lambda m: by_hand.lying(by_hand.looked_up(), ids=(2,), keep=(0,), table=(1, by_hand.N)),
+    "dots in bfloat16, turned": lambda m: by_hand.lying(by_hand.row_dots("bfloat16"), x=(2,), w=(1, by_hand.N)),
 }
 EXTREME = [{"M": 1, "N": 1, "K": 1, "D": 1, "TM": 4, "TN": 32, "TK": 3},
            {"M": 2, "N": 33, "K": 130, "D": 16, "TM": 1, "TN": 16, "TK": 64}]
@@ -65,10 +71,15 @@ class Case:
         return describe(self.program, list(self.given()), [], outputs)
 
     def drawn(self, buffer: Buffer) -> torch.Tensor:
+        """Numbers for a tensor, in no more memory than its elements reach."""
         dtype = getattr(torch, buffer.dtype)
+        steps = [*zip(map(whole, buffer.shape), strides(buffer), strict=True)]
+        elements = 1 + sum((n - 1) * step for n, step in steps)
         if dtype.is_floating_point:
-            return torch.randn(*buffer.shape).to(dtype)
-        return torch.randint(0, 2 if buffer.dtype == "bool" else self.numbers["N"], buffer.shape).to(dtype)
+            memory = torch.randn(elements).to(dtype)
+        else:
+            memory = torch.randint(0, 2 if buffer.dtype == "bool" else self.numbers["N"], (elements,)).to(dtype)
+        return memory.as_strided([n for n, _ in steps], [step for _, step in steps])
 
 
 def cases() -> list[Case]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from tests.optimize.programs_as_forms import attention, gated_mlp
 
@@ -30,6 +31,19 @@ def test_lanes_that_gather_are_left_out() -> None:
     assert all(left) and cut["schedules that gather"]
     assert not any(gathers(scheduled.program) for several in left for scheduled in several)
     assert {scheduled.map for scheduled in left[-1]} == {"lanes along c"}
+
+
+def test_lanes_run_along_what_lies_side_by_side() -> None:
+    """Keys that lie along themselves have their scores in lanes; what is the same for all lanes is no gathering."""
+    whole, maps = attention(), list[set[str]]()
+    queries, keys = whole.tensors["q"], whole.tensors["k"]
+    for q, k in ((None, None), (None, (1008, 336, 1, 21)), ((0, 0, 0, 1), (1008, 336, 16, 1))):
+        tensors = {**whole.tensors, "q": replace(queries, strides=q), "k": replace(keys, strides=k)}
+        space = Space(replace(whole, tensors=tensors), stages(whole.outputs, whole.extents))
+        first = pruned(next(alternatives(space)), space, Counter())
+        assert not any(gathers(scheduled.program) for scheduled in first)
+        maps.append({scheduled.map for scheduled in first})
+    assert maps == [{"columns along i", "columns along j"}, {"lanes along j"}, {"lanes along i", *maps[0]}]
 
 
 def test_weights_are_packed_so_that_nothing_gathers() -> None:

@@ -15,7 +15,8 @@ from samesame.evidence import Refused
 from samesame.graph import Graph
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.emit.torch_ops import source
-from samesame.optimize.forms import text
+from samesame.optimize.forms import Form, finite, fold, made, text, times, walk
+from samesame.optimize.job import example_of
 from samesame.optimize.operators import read
 from samesame.optimize.search import Found, Rewriting, drawn
 from samesame.optimize.specification import Specification
@@ -27,12 +28,30 @@ GAIN = 0.95                                          # of the program's own cost
 def specified(module: Any, example: Any, graph: Graph) -> Specification:
     """What a captured program computes, as forms. Raises Refused where these cannot say it, or where it reads a tensor
     that a module in torch's operators could not find: one that a function refers to."""
-    specification = replace(read(graph), arguments=tuple(Program(module, example).inputs))
+    program = Program(module, example)
+    specification = replace(as_laid(read(graph), program, example), arguments=tuple(program.inputs))
     own = [tensor.path or name for name, tensor in specification.tensors.items()
            if tensor.role == "weight" and tensor.value is None]
     if own and not isinstance(module, nn.Module):
         raise Refused(f"the tensor {own[0]} belongs to no module; give a module that holds it as parameter or buffer")
     return specification
+
+
+def as_laid(specification: Specification, program: Program, example: Any) -> Specification:
+    """The same with the strides that tensors have here, where these are not row-major: of the example and the weights
+    as they are given, and of what a call returns."""
+    given = {**program.tensors, **dict(program.given)}
+    tensors = {name: replace(tensor, strides=strides_of(given[name])) if name in given else tensor
+               for name, tensor in specification.tensors.items()}
+    args, kwargs = example_of(example)
+    with torch.no_grad():
+        returned = dict(program.roots(program.program(*args, **kwargs)))
+    outputs = tuple(replace(output, strides=strides_of(returned[output.name])) for output in specification.outputs)
+    return replace(specification, tensors=tensors, outputs=outputs)
+
+
+def strides_of(tensor: torch.Tensor) -> tuple[int, ...] | None:
+    return None if tensor.is_contiguous() else tensor.stride()
 
 
 def multiplications(module: Any, example: Any) -> float:
@@ -83,13 +102,29 @@ def formulas(specification: Specification, forms: Rewriting) -> tuple[Formula, .
         name = f"out{root.name}" if root.name.isdigit() else root.name
         before, after = (drawn(form, specification.extents, axes, specification.leaves(), name)
                          for form in (root.form, new))
-        found.append(Formula(root.name, before, "" if root.form is new else after))
+        found.append(Formula(root.name, before, "" if numbers_first(root.form) is numbers_first(new) else after))
     return tuple(found)
 
 
+def numbers_first(form: Form) -> Form:
+    """The form with numbers in front of sums, and not within: where they stand is no other way to compute it."""
+    memo: dict[Form, Form] = {}
+    for x in walk(form):
+        y = made(x.operator, x.attributes, tuple(memo[part] for part in x.arguments)) if x.arguments else x
+        if y.operator == "fold" and y.attributes[0] == "sum" and y.arguments[0].operator == "times":
+            parts = y.arguments[0].arguments
+            numbers, rest = [p for p in parts if finite(p)], [p for p in parts if not finite(p)]
+            y = times(*numbers, fold("sum", y.attributes[1], times(*rest)))
+        memo[x] = y
+    return memo[form]
+
+
 def changed(specification: Specification, forms: Rewriting) -> tuple[str, ...]:
-    """Each formula that is another one now."""
-    pairs = zip((root.form for root in specification.roots()), forms.outputs, strict=True)
-    lines = (f"{text(old, brief=True)} → {text(new, brief=True)}" for old, new in pairs if old is not new)
+    """Each formula that is another one now, and not only one whose numbers stand elsewhere."""
+    pairs = ((numbers_first(root.form), numbers_first(new))
+             for root, new in zip(specification.roots(), forms.outputs, strict=True))
+    lines = [f"{text(old, brief=True)} → {text(new, brief=True)}" for old, new in pairs if old is not new]
+    if not lines:
+        return ()
     rules = ", ".join(dict.fromkeys(step.rule for step in forms.steps))
     return (*dict.fromkeys(lines), *([f"by {rules}"] if rules else []))

@@ -79,7 +79,7 @@ def contract(
     weights are `frozen`, only the given ones are tried."""
     begun, result = time.monotonic(), Contract()
     generator = torch.Generator().manual_seed(seed)
-    program = Program(job.program, job.kwargs or job.args)
+    program = as_given(Program(job.program, job.kwargs or job.args))
     graph = capture(job.program, job.kwargs or job.args, again=False)
     names = [node.name for node in graph.sources("parameter") if job.weights[node.name].is_floating_point()]
     given = {name: job.weights[name].detach().clone() for name in names}
@@ -185,8 +185,14 @@ def draws(
             if chosen.is_floating_point() and chosen.numel():
                 for place in dict.fromkeys((0, chosen.numel() // 2, chosen.numel() - 1)):
                     values = {id(x): alike(x, generator) for x in inputs}
-                    values[id(chosen)].view(-1)[place] = value
+                    values[id(chosen)][torch.unravel_index(torch.tensor(place), chosen.shape)] = value
                     yield label, values
+
+
+def as_given(program: Program) -> Program:
+    """The program on the caller's own inputs, which copies may not have the strides of."""
+    given = dict(program.given)
+    return program.again(partial(_other, {id(x): given[name].detach() for name, x in program.inputs.items()}))
 
 
 def _other(values: Mapping[int, torch.Tensor], tensor: torch.Tensor) -> torch.Tensor:
@@ -200,13 +206,25 @@ def alike(tensor: torch.Tensor, generator: torch.Generator, scale: float = 1.0) 
     """
     if not tensor.is_floating_point():
         shuffled = torch.randperm(tensor.numel(), generator=generator)
-        return torch.empty_like(tensor).copy_(tensor.reshape(-1)[shuffled].view(tensor.shape))
+        return laid_as(tensor, tensor.reshape(-1)[shuffled].view(tensor.shape))
     if not bool(tensor.isfinite().all()):
-        return tensor.clone()
+        return laid_as(tensor, tensor)
     size = float(tensor.double().square().mean().sqrt()) if tensor.numel() else 1.0
     size = size or (tensor.shape[-1] if tensor.dim() else 1) ** -0.5
     drawn = torch.randn(tensor.shape, generator=generator, dtype=torch.float32)
-    return torch.empty_like(tensor).copy_(drawn * (size * scale))
+    return laid_as(tensor, drawn * (size * scale))
+
+
+def laid_as(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """A new tensor of these values with the strides of the other; where its elements share memory, one for them all."""
+    like = torch.empty_like(tensor)
+    if like.stride() == tensor.stride():
+        return like.copy_(values)
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    place = torch.arange(1 + sum((n - 1) * step for n, step in steps if n)).as_strided(tensor.shape, tensor.stride())
+    memory = torch.empty(int(place.max()) + 1 if place.numel() else 0, dtype=tensor.dtype)
+    memory[place.flatten()] = values.to(tensor.dtype).flatten()
+    return memory.as_strided(tensor.shape, tensor.stride())
 
 
 def rows(tensor: torch.Tensor, shift: int) -> torch.Tensor:
@@ -217,7 +235,7 @@ def rows(tensor: torch.Tensor, shift: int) -> torch.Tensor:
     makers = list(HARD.values())
     for number, row in enumerate(flat):
         flat[number] = makers[(number + shift) % len(makers)](row)
-    return torch.empty_like(tensor).copy_(flat.view(tensor.shape))
+    return laid_as(tensor, flat.view(tensor.shape))
 
 
 # ---------------------------------------------------------------------------------------------------------- the oracle

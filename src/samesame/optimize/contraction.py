@@ -30,7 +30,6 @@ from samesame.optimize.space import (
     Space,
     Tiled,
     in_tiles,
-    last,
     tile_of,
     tiles,
     whatever,
@@ -207,11 +206,11 @@ def _contraction(
     grid = _grid(space, stage, column, several, role, split)
     ahead, operands = _operands(space, stage, several, grid)
     nest = grid.nest
-    sums = {p.name: Buffer(_sums(stage, p), grid.shape) for p in several}
+    sums = {p.name: Buffer(_sums(stage, p), grid.shape, space.real) for p in several}
     nest.add(*(Local(buffer, "sum") for buffer in sums.values()))
     for depth in dict.fromkeys(p.depth for p in several):
         body = Nest()
-        step = fold(grid, body, {}, _deepestlast(several, depth))
+        step = fold(grid, body, {}, _deepestlast(space, several, depth))
         for p in several:
             if p.depth == depth:
                 term = mul(space.expression(operands.left[p.name], step.at), operands.right(p, step, grid))
@@ -247,7 +246,7 @@ def _in_parts(
     out.when(there)
     here = grid.reached(i, j)
     for p in operands.several:
-        buffer = Buffer(f"{_sums(stage, p)} in parts", (*map(space.size, stage.axes), space.size(axis)))
+        buffer = Buffer(f"{_sums(stage, p)} in parts", (*map(space.size, stage.axes), space.size(axis)), space.real)
         some[buffer.name] = space.buffers[buffer.name] = buffer
         out.add(Store(buffer, (*(here[a] for a in stage.axes), part.tile), sums[p.name][i, j]))
         operands.holds[buffer.name] = Formula(buffer.shape, partial(_claimed, claims[_sums(stage, p)].leaf))
@@ -368,7 +367,7 @@ class Operands:
         return self.space.expression(p.right, at)
 
     def deep(self, p: Product) -> tuple[str, ...]:
-        return tuple(axis for axis in _deepestlast(self.several, p.depth) if axis in p.right.axes)
+        return tuple(axis for axis in _deepestlast(self.space, self.several, p.depth) if axis in p.right.axes)
 
 
 def _operands(
@@ -380,11 +379,11 @@ def _operands(
     for p in several:
         operands.left[p.name] = p.left
         if p.left.operator not in ("load", "number") and grid.tiles[0].role != "blocks":
-            deep = [axis for axis in _deepestlast(several, p.depth) if axis in p.left.axes]
+            deep = [axis for axis in _deepestlast(space, several, p.depth) if axis in p.left.axes]
             axes = (*(axis for axis in p.left.axes if axis not in deep), *deep)
             kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", axes, p.left)
             beside = space.buffers[p.right.attributes[0]].dtype
-            dtype = NARROW if beside == NARROW else "float32"
+            dtype = NARROW if beside == NARROW else space.real
             space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
             before = rows(space, [kept], [kept.target])
             kernels.extend(before.program.kernels)
@@ -392,7 +391,8 @@ def _operands(
             operands.left[p.name] = load(kept.target, *map(along, kept.axes))
         tensor = space.specification.tensors.get(p.right.attributes[0])
         if tensor is not None and tensor.role == "weight" and grid.tiles[0].role == "lanes":
-            if tensor.dtype == NARROW and grid.part is None and _deepestlast(several, p.depth)[-1] in p.right.axes:
+            deepest = _deepestlast(space, several, p.depth)[-1]
+            if tensor.dtype == NARROW and grid.part is None and deepest in p.right.axes:
                 operands.pairs[p.name] = operands.deep(p)[-1]
             kernels.append(_packed(space, stage, operands, p))
     grid.pairs = frozenset(operands.pairs.values())
@@ -433,7 +433,7 @@ def _packed(space: Space, stage: Stage, operands: Operands, p: Product) -> Kerne
     return Kernel(f"pack_{p.name}_of_{stage.target}", (source,), (buffer,), nest.done(), ahead=True)
 
 
-def _deepestlast(several: list[Product], depth: tuple[str, ...]) -> list[str]:
+def _deepestlast(space: Space, several: list[Product], depth: tuple[str, ...]) -> list[str]:
     forms = [p.left for p in several if p.depth == depth]
-    final = last(times(*forms), depth) if depth else ""
+    final = space.last(times(*forms), depth) if depth else ""
     return [*(axis for axis in depth if axis != final), *([final] if final else [])]

@@ -15,7 +15,7 @@ import subprocess
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -242,7 +242,10 @@ class OnGpu(Native):
 
     @classmethod
     def space(cls, specification: Specification, cut: list[Stage]) -> Space:
-        """Sizes of 1, which Triton's host code takes for numbers, and those that no input has are numbers."""
+        """Sizes of 1, which Triton's host code takes for numbers, and those that no input has are numbers. The host
+        code makes what it is given row-major."""
+        tensors = {name: replace(tensor, strides=None) for name, tensor in specification.tensors.items()}
+        specification = replace(specification, tensors=tensors)
         space = super().space(specification, cut)
         given = sizes_in(space.buffers[name] for name, t in specification.tensors.items() if t.role != "result")
         fixed = {axis: space.extent(axis) for axis, size in space.sizes.items()
@@ -296,10 +299,10 @@ class OnGpu(Native):
 
     def source(self) -> str:
         return TEMPLATE.format(weights=list(weights_of(self.specification)),
-                               shapes=[self.shape(output) for output in self.specification.outputs])
+                               layouts=list(map(self.layout, self.specification.outputs)))
 
-    def words(self) -> tuple[str, ...]:
-        return (*super().words(), *map(self.described, self.program.kernels))
+    def each(self) -> Iterator[str]:
+        return map(self.described, self.program.kernels)
 
     def described(self, kernel: Kernel) -> str:
         """A kernel's tiles, and what compilers and the model say of it."""
@@ -328,7 +331,7 @@ from runpy import run_path
 import torch
 
 WEIGHTS = {weights!r}
-SHAPES = {shapes!r}
+LAYOUTS = {layouts!r}
 
 
 class Fast(torch.nn.Module):
@@ -339,5 +342,5 @@ class Fast(torch.nn.Module):
 
     def forward(self, *tensors):
         found = self.launch(*[tensor.contiguous() for tensor in (*tensors, *self.weights)])
-        return tuple(tensor.view(shape) for tensor, shape in zip(found, SHAPES))
+        return tuple(tensor.as_strided(*layout) for tensor, layout in zip(found, LAYOUTS))
 '''

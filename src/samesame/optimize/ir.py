@@ -40,7 +40,10 @@ Kind = Literal["parallel", "serial", "vector", "unrolled"]
 
 @dataclass(frozen=True)
 class Buffer:
-    """A tensor in memory: row-major unless `strides` (in elements) say otherwise. `dtype` is torch's name."""
+    """A tensor in memory: row-major unless `strides` (in elements) say otherwise. `dtype` is torch's name.
+
+    Strides are of what is given and only read, so elements may share memory: an element is where torch has it.
+    """
 
     name: str
     shape: tuple[Dim, ...]
@@ -56,6 +59,12 @@ class Buffer:
     def itemsize(self) -> int:
         """Bytes of an element."""
         return int(getattr(torch, self.dtype).itemsize)
+
+    @property
+    def fastest(self) -> int | None:
+        """The dimension along which elements lie side by side; None where there is none."""
+        steps = (0,) * (len(self.shape) - 1) + (1,) if self.strides is None else self.strides
+        return next((d for d in reversed(range(len(self.shape))) if steps[d] == 1), None)
 
     def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Expr:
         several = indices if isinstance(indices, tuple) else (indices,)

@@ -19,6 +19,8 @@ from functools import partial
 from math import inf, prod
 from typing import Any
 
+import torch
+
 from samesame.evidence import Refused
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Unsupported, index
@@ -27,6 +29,7 @@ from samesame.graph import Graph
 from samesame.optimize.algebra import changed, formulas, in_torch, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
+from samesame.optimize.described import described, listed, operators
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import c_type
 from samesame.optimize.faithful import faithful
@@ -41,6 +44,7 @@ from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternative
 from samesame.optimize.search import Found
 from samesame.optimize.specification import KEPT, Output, Specification
 from samesame.optimize.tune import Tuned
+from samesame.report.words import counted
 
 FORMS = 2                                            # that are made into kernels, the cheapest
 SCHEDULE, COMPOSITION = 4.0, 8.0                     # seconds of one question
@@ -58,7 +62,8 @@ class Native:
     specification: Specification
     program: Program
     stages: list[Stage]
-    maps: list[str]
+    chosen: list[Scheduled]                           # for each group of stages
+    tiles: Mapping[str, int]                          # the numbers chosen, by the names of their symbols
     conditions: tuple[str, ...]
     fixed: Mapping[str, int]                          # axes that are numbers in the proof, with their extents
     holds: Mapping[str, Formula]                      # by stage, over what its group reads
@@ -106,18 +111,24 @@ class Native:
         outputs = [output.name for output in self.specification.outputs]
         description = json.dumps(describe(self.program, self.named("input"), self.named("weight"), outputs))
         return TEMPLATE.format(description=description, weights=list(weights_of(self.specification)),
-                               shapes=[self.shape(output) for output in self.specification.outputs])
+                               layouts=list(map(self.layout, self.specification.outputs)))
 
-    def shape(self, output: Output) -> tuple[int, ...]:
-        extents = self.specification.extents
-        return tuple(prod(extents[axis] for axis in dim) for dim in output.dims)
+    def layout(self, output: Output) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """An output's shape and strides."""
+        shape = self.specification.shape(output)
+        return shape, output.strides or torch.empty(shape, device="meta").stride()
 
-    def words(self) -> tuple[str, ...]:
-        """What the kernels are, for people."""
+    def words(self, instead: Counter[str]) -> tuple[str, ...]:
+        """What the kernels are, for people, and in place of which operators."""
         run = [kernel for kernel in self.program.kernels if not kernel.ahead]
         fixed = ", ".join(map(str, sorted(set(self.fixed.values()))))
-        return (f"{len(run)} kernel{'s' * (len(run) != 1)} of our own: {', '.join(self.maps)}"
-                f"{fixed and f'; some dimensions are numbers in their proof ({fixed})'}",)
+        head = (f"{counted(len(run), 'kernel')} of our own in place of {counted(instead.total(), 'operator')} "
+                f"({listed(instead)}){fixed and f'; some dimensions are numbers in their proof ({fixed})'}")
+        return head, *self.each()
+
+    def each(self) -> Iterator[str]:
+        """A line for each group of kernels."""
+        return (described(scheduled, self.tiles, self.over, here().lanes) for scheduled in self.chosen)
 
 
 TEMPLATE = '''"""Kernels of one's own for a program; what they compute in torch's operators stands in reference.py."""
@@ -132,7 +143,7 @@ from samesame.optimize.compiled import load
 
 DESCRIPTION = json.loads({description!r})
 WEIGHTS = {weights!r}
-SHAPES = {shapes!r}
+LAYOUTS = {layouts!r}
 
 
 @cache
@@ -149,7 +160,7 @@ class Fast(torch.nn.Module):
 
     def forward(self, *tensors):
         found = self.kernels(*tensors, *self.weights)
-        return tuple(tensor.view(shape) for tensor, shape in zip(found, SHAPES))
+        return tuple(tensor.as_strided(*layout) for tensor, layout in zip(found, LAYOUTS))
 '''
 
 
@@ -180,9 +191,9 @@ def candidates(
             seen.append(made.files)
             yield Candidate(
                 "kernels" if len(seen) == 1 else f"kernels {len(seen)}", made.source(), weights_of(specification),
-                (*changed(specification, each), *made.words()), formulas(specification, each), each.steps,
-                made.files, complete=True, reference=reference, conditions=made.conditions, lifted=made.lifted,
-                meant=partial(faithful, graph, specification, each.outputs),
+                (*changed(specification, each), *made.words(operators(graph))), formulas(specification, each),
+                each.steps, made.files, complete=True, reference=reference, conditions=made.conditions,
+                lifted=made.lifted, meant=partial(faithful, graph, specification, each.outputs),
             )
     if not seen:
         raise NoSchedule(reason)
@@ -210,12 +221,25 @@ def in_stages(specification: Specification, forms: Sequence[Form]) -> tuple[Spec
     for call in specification.calls:
         if call.operator != KEPT:
             raise NoSchedule(f"a part of the program stays a call of torch, {call.operator}")
+    for output in specification.outputs:
+        require_dense(specification.shape(output), output)
     before = len(specification.calls)
     kept = tuple(replace(output, form=form, name=call.results[0]) for call, output, form
                  in zip(specification.calls, specification.roots(), forms, strict=False))
     outputs = tuple(replace(output, form=form, name=f"result {output.name}")           # no input is called so
                     for output, form in zip(specification.outputs, forms[before:], strict=True))
     return replace(specification, outputs=outputs, calls=()), kept
+
+
+def require_dense(shape: Sequence[int], output: Output) -> None:
+    """Raises NoSchedule for an output that is not one element beside the other in some order of its dimensions."""
+    step = 1
+    for d in reversed(output.turned if output.strides else ()):
+        assert output.strides is not None
+        if shape[d] != 1 and output.strides[d] != step:
+            raise NoSchedule(f"output {output.name} has the strides {list(output.strides)}, with gaps between its "
+                             "elements or several of them in one place; return .contiguous() of it")
+        step *= shape[d]
 
 
 def natives(
@@ -237,14 +261,13 @@ def native(
     cut = stages((*kept, *specification.outputs), specification.extents)
     space = kind.space(specification, cut)
     counts: Counter[str] = Counter()
-    chosen, numbers, maps, conditions = list[Scheduled](), kind.numbers(space), list[str](), list[str]()
+    chosen, tiles, conditions = list[Scheduled](), dict[str, int](), list[str]()
     found = list(kind.schedules(space, means))
     for number, several in enumerate(found):
         own = time.monotonic() + _left(until) / (len(found) - number + 1)           # one share for what follows
         best = _fastest(several, space, tune, 1 / len(found), counts, own, until)
         chosen.append(best[0])
-        numbers |= best[1].numbers
-        maps.append(best[0].map)
+        tiles |= best[1].numbers
         conditions += best[2]
     conditions += _composed(kept, specification.outputs, space, cut, Budget(seconds=min(COMPOSITION, _left(until))))
     program = Program(sum((each.program.kernels for each in chosen), ()))
@@ -253,8 +276,8 @@ def native(
     require_order(program, made, weights)
     fixed = {axis: size for axis, size in space.sizes.items() if isinstance(size, int)}
     holds = {name: whole for each in chosen for name, whole in each.formulas(space).items()}
-    return kind(specification, bound(program, numbers), cut, maps, tuple(dict.fromkeys(conditions)), fixed, holds,
-                space, counts)
+    return kind(specification, bound(program, {**kind.numbers(space), **tiles}), cut, chosen, tiles,
+                tuple(dict.fromkeys(conditions)), fixed, holds, space, counts)
 
 
 def _left(until: float) -> float:

@@ -18,7 +18,7 @@ from samesame.optimize.forms import Form, finite, fn, fold, load, minus, times, 
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Rescaled, Statement, Store
 from samesame.optimize.meaning import Claim
 from samesame.optimize.partition import Stage, factors, is_contraction, together
-from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, last, tile_of, tiles, whatever
+from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 
 
 @dataclass(frozen=True)
@@ -112,16 +112,17 @@ class _Online:
         free = [axis for axis in of.maximum.axes if axis not in of.values.axes] or [of.maximum.axes[-1]]
         self.row = max(free, key=space.extent)
         self.tiles = [tile_of(space, of.mean, axis, role) for axis, role in (
-            (self.row, "rows"), (of.key, "keys"), (of.key, "columns"), (last(self.product, self.depth), "depth"))]
+            (self.row, "rows"), (of.key, "keys"), (of.key, "columns"), (space.last(self.product, self.depth), "depth"))]
         rows, keys, columns, _ = (tile.size for tile in self.tiles)
         self.at: dict[str, Expr] = {axis: self.nest.loop("parallel", space.size(axis))
                                     for axis in of.maximum.axes if axis != self.row}
         self.rows = in_tiles(space, self.row, self.tiles[0], self.nest, "parallel")
         name, wide = of.mean.target, mul(keys, columns)
-        self.top, self.total = (Buffer(f"{what} of {name}", (rows,)) for what in ("maximum", "total"))
-        self.sums = Buffer(f"sums of {name}", (rows, space.size(self.column)))
-        self.shown, self.weights = (Buffer(f"{what} of {name}", (rows, wide)) for what in ("shown", "weights"))
-        self.scores = Buffer(f"scores of {name}", (rows, columns))
+        self.top, self.total = (Buffer(f"{what} of {name}", (rows,), space.real) for what in ("maximum", "total"))
+        self.sums = Buffer(f"sums of {name}", (rows, space.size(self.column)), space.real)
+        self.shown, self.weights = (Buffer(f"{what} of {name}", (rows, wide), space.real)
+                                    for what in ("shown", "weights"))
+        self.scores = Buffer(f"scores of {name}", (rows, columns), space.real)
         self.turn, self.block = Nest(), Nest()
         length = space.size(of.key)
         self.keys = Tiled(wide, length, self.turn.loop("serial", tiles(length, wide)))
@@ -163,7 +164,7 @@ class _Online:
     def scored(self) -> tuple[Statement, ...]:
         """A tile of what is exponentiated, a block of keys after the other."""
         body, out, size = Nest(), Nest(), self.space.size
-        deep = last(self.product, self.depth)
+        deep = self.space.last(self.product, self.depth)
         at: dict[str, Expr] = {axis: body.loop("serial", size(axis)) for axis in self.depth if axis != deep}
         along = in_tiles(self.space, deep, self.tiles[3], body, "serial")
         g, j = self.each_score(body)

@@ -140,7 +140,7 @@ class _Cutter:
         self.folding: dict[Form, bool] = {}
 
     def output(self, output: Output) -> None:
-        axes = tuple(axis for dim in output.dims for axis in dim)
+        axes = tuple(axis for d in output.turned for axis in output.dims[d])
         value, folds = self.value(output.form)
         self.stages.append(Stage(output.name, axes, value, folds, output.dtype))
 

@@ -18,7 +18,7 @@ from math import prod
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import ZERO, Add, Expr, Index, Load, add, compare, const, mul, walk, where
 from samesame.formula.sizes import replaced, value_at
-from samesame.optimize.ir import Loop, Program, bound, expressions, innermost, lanes, statements, symbols
+from samesame.optimize.ir import Buffer, Loop, Program, bound, expressions, innermost, lanes, statements, symbols
 from samesame.optimize.machine import here
 from samesame.optimize.schedule import Scheduled, Space
 
@@ -80,18 +80,30 @@ def dominated(one: Cost, other: Cost, numbers: dict[str, int]) -> bool:
 
 def gathers(program: Program) -> bool:
     """Whether lanes read elements that lie apart, in kernels that do not run ahead."""
-    inside = (each for kernel in program.kernels if not kernel.ahead for each in innermost(kernel.body))
-    return any(_apart(load, v) for loops, statement in inside for e in expressions(statement)
-               for load in walk(e) if isinstance(load, Load) for v in lanes(loops))
+    kernels = [kernel for kernel in program.kernels if not kernel.ahead]
+    strided = {b.name: b for kernel in kernels for b in kernel.reads if b.strides is not None}
+    inside = (each for kernel in kernels for each in innermost(kernel.body))
+    return any(_apart(load, v, strided.get(load.leaf.name)) for loops, statement in inside
+               for e in expressions(statement) for load in walk(e) if isinstance(load, Load) for v in lanes(loops))
 
 
-def _apart(load: Load, v: Index) -> bool:
+def _apart(load: Load, v: Index, strided: Buffer | None) -> bool:
     """Whether elements for neighbouring values of a variable are no neighbours, or neighbours two by two: it is not a
-    term of the last index (of more than two)."""
+    term of the last index (of more than two), or, where there are strides, of that whose stride is 1."""
+    if strided is not None and strided.strides is not None:
+        near = strided.fastest
+        ends = [load.indices[near]] if near is not None else [ZERO]
+        rest = [i for d, i in enumerate(load.indices) if d != near and strided.strides[d] != 0]
+        return any(v in i.free for i in rest) or _inside(ends[0], v)
     indices = load.indices[:-1] if load.leaf.shape[-1:] == (2,) and v not in load.indices[-1].free else load.indices
     *before, last = indices or (ZERO,)
-    terms = last.terms if isinstance(last, Add) else (last,)
-    return any(v in i.free for i in before) or any(v in term.free and term is not v for term in terms)
+    return any(v in i.free for i in before) or _inside(last, v)
+
+
+def _inside(place: Expr, v: Index) -> bool:
+    """Whether a variable is in an index, and no term of it."""
+    terms = place.terms if isinstance(place, Add) else (place,)
+    return any(v in term.free and term is not v for term in terms)
 
 
 def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Scheduled]:

@@ -15,7 +15,7 @@ from samesame.formula.expr import Expr
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
 from samesame.optimize.meaning import Elements
 from samesame.optimize.partition import Stage, replaced, shared, together
-from samesame.optimize.space import Nest, Scheduled, Space, in_tiles, last, tile_of, whatever
+from samesame.optimize.space import Nest, Scheduled, Space, in_tiles, tile_of, whatever
 
 
 def rows(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Scheduled:
@@ -113,7 +113,8 @@ def _picked(scratch: Buffer, which: tuple[int, ...], indices: tuple[Expr, ...]) 
 
 
 def _scratch(space: Space, stage: Stage, outer: tuple[str, ...]) -> Buffer:
-    return Buffer(f"{stage.target} here", tuple(space.size(axis) for axis in stage.axes if axis not in outer))
+    shape = tuple(space.size(axis) for axis in stage.axes if axis not in outer)
+    return Buffer(f"{stage.target} here", shape, space.real)
 
 
 def _row(
@@ -122,14 +123,14 @@ def _row(
     """The statements that compute a stage inside of the loops over the rows."""
     inner = tuple(axis for axis in stage.axes if axis not in how.outer)
     nest, here = Nest(), dict(at)
-    lane = last(stage.value, inner) if not stage.folds else None
+    lane = space.last(stage.value, inner) if not stage.folds else None
     _loops(space, how, nest, here, inner, lane)
     found = dict(elements)
     for name, fold in stage.folds.items():
-        accumulator = Buffer(f"{name} of {stage.target}", ())
+        accumulator = Buffer(f"{name} of {stage.target}", (), space.real)
         monoid, axes = fold.attributes
         body, inside = Nest(), dict(here)
-        _loops(space, how, body, inside, axes, last(fold, axes))
+        _loops(space, how, body, inside, axes, space.last(fold, axes))
         body.add(Accumulate(accumulator, (), space.expression(fold.arguments[0], inside, elements)))
         nest.add(Local(accumulator, monoid), *body.done())
         found[name] = partial(whatever, accumulator[()])

@@ -77,13 +77,20 @@ class Space:
 
     def _dtype_beside(self, kept: str) -> str:
         """How wide a tensor between stages is: narrow where it is multiplied with a narrow one and summed up, as then
-        the program's own product was of two narrow ones; else float."""
+        the program's own product was of two narrow ones; else as sums are."""
         tensors = self.specification.tensors
         for fold in (fold for stage in self.stages for fold in stage.folds.values()):
             names = {x.attributes[0] for x in factors(fold.arguments[0]) if x.operator == "load"}
             if fold.attributes[0] == "sum" and kept in names:
-                return next((tensors[n].dtype for n in names if n in tensors and tensors[n].dtype == NARROW), "float32")
-        return "float32"
+                return next((tensors[n].dtype for n in names if n in tensors and tensors[n].dtype == NARROW), self.real)
+        return self.real
+
+    @property
+    def real(self) -> str:
+        """What is summed up and kept in between: double in a program over doubles, else float."""
+        whole = self.specification
+        kinds = {*(tensor.dtype for tensor in whole.tensors.values()), *(output.dtype for output in whole.outputs)}
+        return "float64" if "float64" in kinds else "float32"
 
     def size(self, axis: str) -> Dim:
         name = self._first(axis)
@@ -140,7 +147,7 @@ class Space:
         for name, tensor in tensors.items():
             shape = (add(*map(self.size, turns[name, d])) if (name, d) in turns
                      else self._length(found.get((name, d)), size) for d, size in enumerate(tensor.shape))
-            self.buffers[name] = Buffer(name, tuple(shape), tensor.dtype)
+            self.buffers[name] = Buffer(name, tuple(shape), tensor.dtype, tensor.strides)
 
     def _find_strides(self, place: Place) -> None:
         """A stride that is counted in another axis than the one that runs inside of it, as long at these sizes, is
@@ -177,6 +184,17 @@ class Space:
         sizes = {axis: self.size(axis) for x in walk(form) for axis in x.axes}
         found = formula(form, at, _Sizes(self, sizes), leaves)
         return with_elements(found, elements) if elements else found
+
+    def last(self, form: Form, axes: Iterable[str]) -> str:
+        """Of these axes the one along which most loads lie in memory."""
+        votes = {axis: 0 for axis in axes}
+        for x in walk(form):
+            buffer = self.buffers.get(x.attributes[0]) if x.operator == "load" else None
+            if buffer is not None and buffer.fastest is not None:
+                parts = x.attributes[1 + buffer.fastest].parts
+                if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
+                    votes[parts[-1].axis] += 1
+        return max(votes, key=lambda axis: (votes[axis], axis)) if votes else ""
 
     def held(self, stage: Stage, elements: Elements | None = None) -> Formula:
         """What a stage's target holds, over the tensors that it reads, or what stands for their elements."""
@@ -259,12 +277,3 @@ def whatever(value: Expr, indices: tuple[Expr, ...]) -> Expr:
     return value
 
 
-def last(form: Form, axes: Iterable[str]) -> str:
-    """Of these axes the one along which most loads lie in memory."""
-    votes = {axis: 0 for axis in axes}
-    for x in walk(form):
-        if x.operator == "load" and x.attributes[1:]:
-            parts = x.attributes[-1].parts
-            if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
-                votes[parts[-1].axis] += 1
-    return max(votes, key=lambda axis: (votes[axis], axis)) if votes else ""

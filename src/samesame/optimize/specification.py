@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal
 
 from samesame.formula.expr import Leaf, Size
@@ -21,7 +22,7 @@ Dims = tuple[tuple[str, ...], ...]                   # the axes of each dimensio
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A tensor that forms load. A weight is a parameter or buffer by its path in the module, which may be packed ahead;
-    an input is by the name of the argument; a result is of a boundary."""
+    an input is by the name of the argument; a result is of a boundary. Row-major, unless `strides` say otherwise."""
 
     name: str
     shape: tuple[int, ...]
@@ -29,6 +30,7 @@ class Tensor:
     role: Literal["input", "weight", "result"]
     path: str = ""
     value: Any = None                                # of a small constant without a path, as nested lists
+    strides: tuple[int, ...] | None = None
 
     @property
     def kind(self) -> str:
@@ -37,12 +39,20 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A tensor to be computed: `dims` are the axes of each of its dimensions."""
+    """A tensor to be computed: `dims` are the axes of each of its dimensions. Row-major, unless `strides` say that the
+    program returns it otherwise."""
 
     name: str
     form: Form
     dims: Dims
     dtype: str
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def turned(self) -> tuple[int, ...]:
+        """The dimensions in the order in which they lie in memory, the last fastest."""
+        steps = self.strides or (0,) * len(self.dims)
+        return tuple(sorted(range(len(self.dims)), key=lambda d: -steps[d]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,9 @@ class Specification:
         """Everything to be computed by forms: what the calls take, and what the program returns."""
         return (*(output for call in self.calls for output in outputs_in((call.arguments, call.keywords))),
                 *self.outputs)
+
+    def shape(self, output: Output) -> tuple[int, ...]:
+        return tuple(prod(self.extents[axis] for axis in dim) for dim in output.dims)
 
     def leaves(self) -> dict[str, Leaf]:
         """The tensors as formulas load them, each of sizes of its own: loads are in range by the shapes."""

@@ -91,7 +91,9 @@ class _Printer:
     """Prints one kernel. Every method returns lines, and none at all for a statement without effect."""
 
     def __init__(self, kernel: Kernel, lanes: int) -> None:
-        self.kernel, self.lanes, self.count = kernel, lanes, 0
+        buffers = [*kernel.tensors, *(s.buffer for s in statements(kernel.body) if isinstance(s, Local))]
+        doubles = any(buffer.dtype == "float64" for buffer in buffers)       # of which a register holds half as many
+        self.kernel, self.lanes, self.count = kernel, lanes // 2 if doubles else lanes, 0
         self.values = Values()
 
     def fresh(self, letter: str) -> str:
