@@ -108,13 +108,24 @@ class Told:
                 return words
         return ""
 
+    def infinite(self, nodes: Iterable[Node]) -> str:
+        """The same of tensors that are not finite there, in words."""
+        places = " and ".join(dict.fromkeys(_with_place(node) for node in nodes))
+        words = f"{places} is finite, which it is not on the example"
+        self.broken[words] = None
+        return words
+
     def left_out(self) -> list[str]:
         """Why proofs do not count, in words."""
         shown = [f"A proof does not count, since it takes for granted that {words}." for words in self.broken]
         return shown[:SHOWN] + ([f"And {len(shown) - SHOWN} more proofs do not count."] if shown[SHOWN:] else [])
 
+    def value(self, name: str) -> Any:
+        """A tensor of the example."""
+        return self.runs[0].get(name, self.graph.tensors.get(name))
+
     def _values(self, one: Assumption) -> dict[str, NDArray[Any]]:
-        found = {name: self.runs[0].get(name, self.graph.tensors.get(name)) for name in one.names}
+        found = {name: self.value(name) for name in one.names}
         return {name: _numbers(value) for name, value in found.items() if isinstance(value, torch.Tensor)}
 
 

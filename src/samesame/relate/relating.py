@@ -22,9 +22,10 @@ from samesame.budget import Progress
 from samesame.evidence import Evidence, Relation
 from samesame.formula.assumptions import Said, simplified
 from samesame.formula.expr import Expr, Size, walk
-from samesame.graph import Graph, Node, TensorType
+from samesame.graph import Graph, Node, TensorType, at
 from samesame.operators.execute import closed, elements, few_threads
 from samesame.relate.assumed import Told, as_tested
+from samesame.relate.at_infinity import infinite, part_at_infinity
 from samesame.relate.blocks import Block, TooLarge, cut, tied_together
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
@@ -91,6 +92,7 @@ class Relating:
     gathers: bool = False
     of_classes: bool = False
     doubted: dict[Node, Evidence] = field(default_factory=dict)
+    parting: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
@@ -401,7 +403,7 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
         evidence = way(claim, times)
         told = () if evidence is None else relating.told.of(
             (*evidence.conditions, *claim.in_range()), partial(_stands_for, joint, claim))
-        if evidence is not None and (broken := relating.told.breach(told)):
+        if evidence is not None and (broken := relating.told.breach(told) or _breach_at_infinity(relating, claim)):
             relating.doubted.setdefault(node, as_tested(evidence, told, broken))
         elif evidence is not None:
             left, layout = candidates[position]
@@ -538,6 +540,19 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
         return None
     return block if any(not _is_source(joint, name) and not joint.is_anchored(name)
                         for name in block.frontier.values()) else None
+
+
+def _breach_at_infinity(relating: Relating, claim: Block) -> str:
+    """What a proof takes for granted of tensors at its frontier that are not finite on the example; else nothing."""
+    told, nodes = relating.told, {name: _stands_for(relating.joint, claim, name) for name in claim.frontier}
+    values = {name: told.value(node.name) for name, node in nodes.items() if node is not None}
+    if not (names := infinite(values)):
+        return ""
+    key = claim.key, tuple(sorted(names))
+    if key not in relating.parting:
+        graph = at(claim.graph, relating.prover.sizes)
+        relating.parting[key] = part_at_infinity(graph, claim.left.name, claim.right.name, values, relating.prover.seed)
+    return told.infinite(node for name in names if (node := nodes[name])) if relating.parting[key] else ""
 
 
 def _stands_for(joint: JointGraph, block: Block, variable: str) -> Node | None:
