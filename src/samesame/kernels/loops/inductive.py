@@ -258,7 +258,7 @@ class Translation:
             self.named[key] = z3.ToReal(made) if sort == "i" else made
             if sort == "e" or (sort in ("r", "i") and EVIDENT.above_zero(expr)):
                 self.facts.append(made > 0)
-            elif sort == "r" and EVIDENT.never_negative(expr):
+            elif sort == "r" and isinstance(expr, Fn) and EVIDENT.never_negative(expr):  # else slow
                 self.facts.append(made >= 0)
         return self.named[key]
 
