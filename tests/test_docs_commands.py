@@ -154,6 +154,8 @@ RUNS = {
 }
 
 ASIDE = {
+    "samesame replay fast/certificate.json":
+        "there is one where something faster was found; tests/optimize/test_optimize_verb.py replays it",
     "make test": "it is what runs this",
     "make test-all": "it is what runs this",
     "make api": "tests/test_docs.py makes the site without it; 500 modules take minutes",

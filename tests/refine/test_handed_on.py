@@ -8,7 +8,8 @@ import torch.distributed as dist
 from torch import nn
 
 from called import calls
-from samesame.formula.terms import Apply, add, constant, of_atom, ratios_in
+from samesame.formula.inside import ratios_in
+from samesame.formula.terms import Apply, add, constant, of_atom
 from samesame.refine import refine
 from samesame.report.refinement import plain_text
 
