@@ -150,6 +150,15 @@ def test_what_an_infinity_leads_to_in_arithmetic_may_stand_where_fused_attention
     assert "not finite" in held(lambda x: x, lambda x: torch.where(x.isinf().any(), torch.nan, x), SQUARES[0]).failed
 
 
+def test_a_query_that_only_an_infinity_keeps_from_its_keys_may_be_nan():
+    """torch has zeros where scores are −∞ throughout; with a mask they are what it asks for."""
+    attention = torch.nn.functional.scaled_dot_product_attention
+    bare = lambda x: torch.softmax(x @ -x.mT / 8**0.5, -1) @ (x + 1)  # noqa: E731
+    assert not held(lambda x: attention(x, -x, x + 1), bare, torch.randn(2, 4, 1, 8)).failed
+    shown = torch.ones(1, 1, dtype=torch.bool)
+    assert held(lambda x: attention(x, -x, x + 1, shown), bare, torch.randn(2, 4, 1, 8)).failed
+
+
 def test_strides_and_dtypes_are_those_of_the_original():
     assert "strides" in held(chain, lambda x, y, z: (x @ y @ z).t().contiguous().t(), *SQUARES).failed
     assert "float64" in held(chain, lambda x, y, z: (x @ y @ z).double(), *SQUARES).failed
