@@ -2,7 +2,7 @@
 
 `corpus/` has them: pairs for `check` in one file a class, and batches of them in `pairs/`, with the truth in the first
 line or in a folder each, with its command and what is expected; launches for `lift` in `kernels/`, jobs for `refine` in
-`jobs/`. Each says what is true of it (`case.py`). The suite takes one of ninety-six; all of them with the long tests.
+`jobs/`. Each says what is true of it (`case.py`). The suite takes one of 192; all of them with the long tests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from samesame.cli import app
 
 CORPUS = Path(__file__).parent / "corpus"
 CLASSES = ("sizes", "weights", "state", "hiding", "rounding", "formulas")
-EVERY = 96
+EVERY = 192
 CASES = [(name, case) for name in CLASSES for case in importlib.import_module(f"promises.corpus.{name}").CASES]
 HOLDS = ("verified", "refines")
 
