@@ -6,14 +6,15 @@ READY  := $(VENV)/.ready
 # Each of the many processes that tests start would compile all modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all lint types api site bench soundness clean
+.PHONY: demo test test-all lint types unit api site bench soundness clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
-test: $(READY)
-	$(BIN)/ruff check src tests examples benchmarks
-	$(BIN)/mypy
+test: $(READY) lint    # types are checked beside the tests: mypy has one core
+	$(MAKE) --no-print-directory -j 2 types unit
+
+unit: $(READY)
 	$(BIN)/pytest -n 2 --dist worksteal tests
 
 test-all: $(READY)    # the long runs too, on a Ray cluster and with other libraries' modules among them
