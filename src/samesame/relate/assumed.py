@@ -108,8 +108,8 @@ class Told:
                 return words
         return ""
 
-    def infinite(self, nodes: Iterable[Node]) -> str:
-        """The same of tensors that are not finite there, in words."""
+    def not_finite(self, nodes: Iterable[Node]) -> str:
+        """That it breaks that these tensors are finite, in words."""
         places = " and ".join(dict.fromkeys(_with_place(node) for node in nodes))
         words = f"{places} is finite, which it is not on the example"
         self.broken[words] = None

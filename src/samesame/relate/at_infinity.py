@@ -21,15 +21,16 @@ DRAWS = 12
 FIXED = (0.0, 0.5, -0.5, 1.0, -1.0)
 
 
-def infinite(values: Mapping[str, torch.Tensor]) -> list[str]:
-    """The names of those that are not finite throughout."""
-    return [name for name, value in values.items()
-            if isinstance(value, torch.Tensor) and value.is_floating_point() and not is_finite(value)]
+def infinite(values: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
+    """Where those that are not finite throughout are NaN, +∞ and −∞, by name."""
+    return {name: torch.where(value.isnan(), 2, value.isposinf().int() - value.isneginf().int()).to(torch.int8)
+            .numpy().tobytes() for name, value in values.items()
+            if value.is_floating_point() and not is_finite(value)}
 
 
-def part_at_infinity(graph: Graph, left: str, right: str, values: Mapping[str, torch.Tensor], seed: int) -> bool:
-    """Do the sides, nodes of these names, part where inputs are as infinite as in `values`, by name, and nowhere else?
-    What they cannot be run on is left out."""
+def agree_at_infinity(graph: Graph, left: str, right: str, values: Mapping[str, torch.Tensor], seed: int) -> bool:
+    """Are the sides, nodes of these names, the same where inputs are as infinite as in `values`, by name, wherever both
+    are numbers without? Draws on which they cannot be run are left out; not so the values themselves."""
     generator, at = torch.Generator().manual_seed(seed), infinite(values)
     for number in range(DRAWS):
         others = {name: value if name in at else _other(value, number, generator) for name, value in values.items()}
@@ -37,12 +38,14 @@ def part_at_infinity(graph: Graph, left: str, right: str, values: Mapping[str, t
         try:
             usual, extreme = (execute(graph, given) for given in (others | numbers, others))
         except SamesameError:
+            if number == 0:
+                return False
             continue
         a, b, x, y = (_tensor(run[side]) for run in (usual, extreme) for side in (left, right))
         same = (x == y) | (x.isnan() & y.isnan()) | (x.isfinite() & y.isfinite())
         if bool((a.isfinite() & b.isfinite() & ~same).any()):
-            return True
-    return False
+            return False
+    return True
 
 
 def _tensor(value: Value) -> torch.Tensor:

@@ -25,7 +25,7 @@ from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType, at
 from samesame.operators.execute import closed, elements, few_threads
 from samesame.relate.assumed import Told, as_tested
-from samesame.relate.at_infinity import infinite, part_at_infinity
+from samesame.relate.at_infinity import agree_at_infinity, infinite
 from samesame.relate.blocks import Block, TooLarge, cut, tied_together
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
@@ -73,6 +73,7 @@ class Relating:
     of the example: what it proved is then proved over size symbols, and nothing else is tried. Labels are all
     `of_classes`, none of them ignored, once a proof had to take that for granted. Proofs that take for granted what the
     example breaks do not count: of tensors that have no other they are `doubted`, and worth what equal values are.
+    `at_infinity` says of a claim, by where its frontier is not finite, whether both sides agree there.
     """
 
     left: Graph
@@ -92,7 +93,7 @@ class Relating:
     gathers: bool = False
     of_classes: bool = False
     doubted: dict[Node, Evidence] = field(default_factory=dict)
-    parting: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
+    at_infinity: dict[tuple[str, tuple[tuple[str, bytes], ...]], bool] = field(default_factory=dict)
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
@@ -545,14 +546,15 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
 def _breach_at_infinity(relating: Relating, claim: Block) -> str:
     """What a proof takes for granted of tensors at its frontier that are not finite on the example; else nothing."""
     told, nodes = relating.told, {name: _stands_for(relating.joint, claim, name) for name in claim.frontier}
-    values = {name: told.value(node.name) for name, node in nodes.items() if node is not None}
-    if not (names := infinite(values)):
+    values = {name: value for name, node in nodes.items() if node is not None
+              and isinstance(value := told.value(node.name), torch.Tensor)}
+    if not (places := infinite(values)):
         return ""
-    key = claim.key, tuple(sorted(names))
-    if key not in relating.parting:
-        graph = at(claim.graph, relating.prover.sizes)
-        relating.parting[key] = part_at_infinity(graph, claim.left.name, claim.right.name, values, relating.prover.seed)
-    return told.infinite(node for name in names if (node := nodes[name])) if relating.parting[key] else ""
+    key = claim.key, tuple(sorted(places.items()))
+    if key not in relating.at_infinity:
+        graph, sides = at(claim.graph, relating.prover.sizes), (claim.left.name, claim.right.name)
+        relating.at_infinity[key] = agree_at_infinity(graph, *sides, values, relating.prover.seed)
+    return "" if relating.at_infinity[key] else told.not_finite(node for name in places if (node := nodes[name]))
 
 
 def _stands_for(joint: JointGraph, block: Block, variable: str) -> Node | None:
