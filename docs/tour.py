@@ -124,7 +124,7 @@ STOPS = [
          "samesame fuzz model.py:module --inputs model.py:inputs"),
     Stop("A faster program",
          "What is found races against eager torch and `torch.compile`, must be proved the same and round as well. What is "
-         "fastest, and by how much, a machine decides: this was one with two cores, busy with other work.",
+         "fastest, and by how much, a machine decides: this was one with two cores.",
          "samesame optimize gated.py:module --inputs gated.py:inputs --threads 1",
          ("side by side", "what was changed", "proof", "numeric contract"), steady=False),
     Stop("A proof for somebody else",
