@@ -155,9 +155,9 @@ def functions(dtype: str) -> Program:
     return Program((Kernel("pointwise", (x, z), (y, again), (twice,)),))
 
 
-def every_function(names: Iterable[str]) -> Program:
+def every_function(names: Iterable[str], dtype: str = "float32") -> Program:
     """Row k of y is the k-th function of x."""
-    x, y = Buffer("x", (N,)), Buffer("y", (len(several := tuple(names)), N))
+    x, y = Buffer("x", (N,), dtype), Buffer("y", (len(several := tuple(names)), N), dtype)
     i, over_i = loop("vector", N)
     body = over_i(*(Store(y, (k, i), fn(name)(x[i])) for k, name in enumerate(several)))
     return Program((Kernel("functions", (x,), (y,), (body,)),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from math import inf, nan
 from pathlib import Path
 
 import kernels_by_hand as by_hand
@@ -17,7 +18,7 @@ from compiled_programs import compile_program
 from samesame.evidence import SamesameError
 from samesame.formula.scalars import SCALARS
 from samesame.optimize import machine, tune
-from samesame.optimize.compiled import Compiled, library, load
+from samesame.optimize.compiled import Compiled, _vector_functions, library, load
 from samesame.optimize.ir import Buffer, Kernel, Program, Store, bound, loop
 
 K, N = 20, 45
@@ -150,6 +151,28 @@ def test_every_function_is_within_four_units_of_the_last_place() -> None:
         unit = np.spacing(np.abs(exact[where]).astype(np.float32)).astype(float)
         assert np.all(np.abs(values[where] - exact[where]) <= 4 * unit), name
         assert not np.isfinite(values[~where]).any(), name
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_functions_hold_for_all_numbers(dtype: torch.dtype) -> None:
+    """In lanes, where the C library's functions of vectors compute them, as one by one: at the ends, and far out."""
+    names = ["exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+             "erf"]
+    ends = [0.0, -0.0, 1.0, -1.0, inf, -inf, nan, 1e-30, -1e-30, 1e-42, 3e4, -3e4, 88.0, -88.0, 2e7]
+    x = torch.cat([torch.tensor(ends, dtype=dtype), torch.linspace(-12, 12, 4000, dtype=dtype)])
+    (values,) = compile_program(
+        bound(by_hand.every_function(names, str(dtype).removeprefix("torch.")), {"N": len(x)}), ["x"], [], ["y"])(x)
+    digits = torch.finfo(dtype).eps
+    for name, found in zip(names, values, strict=True):
+        wanted = torch.special.erf(x) if name == "erf" else getattr(torch, name)(x)
+        torch.testing.assert_close(found, wanted, rtol=5 * digits, atol=1e-38, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}")
+
+
+@pytest.mark.skipif(machine.here().lanes < 8 or not _vector_functions(), reason="the C library has no functions of vectors here")
+def test_the_functions_of_vectors_are_linked() -> None:
+    """Kernels refer to them weakly, and a linker may leave out what is referred to so: one by one they take ten times as long."""
+    called = compile_program(bound(by_hand.every_function(["erf"]), {"N": 32}), ["x"], [], ["y"])
+    assert b"libmvec" in called.file.read_bytes()
 
 
 def test_exponentials_at_the_ends_of_the_range() -> None:

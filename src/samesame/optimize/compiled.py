@@ -63,7 +63,8 @@ def library(source: str, flags: Iterable[str] = FLAGS) -> Path:
     """The shared library of this text, from the cache if it was compiled before."""
     program, version = compiler()
     runtime = threading_runtime()
-    mark = hashlib.sha256("\n".join([source, *flags, version, here().features, str(runtime)]).encode()).hexdigest()
+    parts = [source, *flags, *_vector_functions(), version, here().features, str(runtime)]
+    mark = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     folder = default_path().parent / "kernels"
     file = folder / f"{mark[:32]}.so"
     if not file.exists():
@@ -86,7 +87,7 @@ def _compiled(source: str, program: str, flags: list[str], runtime: Path | None,
     sanitized = [flag for flag in flags if flag.startswith("-fsanitize")]
     steps = ([program, *flags, *threads, "-c", str(text), "-o", str(code)],
              [program, "-shared", *sanitized, str(code), "-o", str(made), *([str(runtime)] if runtime else []),
-              "-Wl,--as-needed", *_vector_functions(), "-lm"])
+              *_vector_functions(), "-Wl,--as-needed", "-lm"])
     for step in steps:
         said = subprocess.run(step, capture_output=True, text=True, check=False)
         if said.returncode:
@@ -96,13 +97,13 @@ def _compiled(source: str, program: str, flags: list[str], runtime: Path | None,
 
 
 def _vector_functions() -> list[str]:
-    """The C library's functions of vectors, where it has any."""
-    for name in ("libmvec.so.1",):
-        try:
-            ctypes.CDLL(name)
-        except OSError:
-            return []
-    return ["-l:libmvec.so.1"]
+    """The C library's functions of vectors, where it has any. Kernels that refer to them weakly do without where there
+    are none; a linker that takes only what is needed counts no such reference."""
+    try:
+        ctypes.CDLL("libmvec.so.1")
+    except OSError:
+        return []
+    return ["-Wl,--no-as-needed", "-l:libmvec.so.1"]
 
 
 # -------------------------------------------------------------------------------------------------------------- calling

@@ -137,11 +137,19 @@ template <class V, class F> INLINE V each(V x, F f) {
 
 // A row for each function: its name here, in the C library, and in the library of vector functions.
 #if defined(__AVX512F__)
-#define VECTOR_FUNCTION(name) extern "C" vec<float, 16> _ZGVeN16v_##name##f(vec<float, 16>) __attribute__((weak));
-#define VECTOR_CALL(name, x) if constexpr (std::is_same_v<V, vec<float, 16>>) if (_ZGVeN16v_##name##f) return _ZGVeN16v_##name##f(x);
+#define VECTOR_FUNCTION(name) \
+    extern "C" vec<float, 16> _ZGVeN16v_##name##f(vec<float, 16>) __attribute__((weak)); \
+    extern "C" vec<double, 8> _ZGVeN8v_##name(vec<double, 8>) __attribute__((weak));
+#define VECTOR_CALL(name, x) \
+    if constexpr (std::is_same_v<V, vec<float, 16>>) if (_ZGVeN16v_##name##f) return _ZGVeN16v_##name##f(x); \
+    if constexpr (std::is_same_v<V, vec<double, 8>>) if (_ZGVeN8v_##name) return _ZGVeN8v_##name(x);
 #elif defined(__AVX2__)
-#define VECTOR_FUNCTION(name) extern "C" vec<float, 8> _ZGVdN8v_##name##f(vec<float, 8>) __attribute__((weak));
-#define VECTOR_CALL(name, x) if constexpr (std::is_same_v<V, vec<float, 8>>) if (_ZGVdN8v_##name##f) return _ZGVdN8v_##name##f(x);
+#define VECTOR_FUNCTION(name) \
+    extern "C" vec<float, 8> _ZGVdN8v_##name##f(vec<float, 8>) __attribute__((weak)); \
+    extern "C" vec<double, 4> _ZGVdN4v_##name(vec<double, 4>) __attribute__((weak));
+#define VECTOR_CALL(name, x) \
+    if constexpr (std::is_same_v<V, vec<float, 8>>) if (_ZGVdN8v_##name##f) return _ZGVdN8v_##name##f(x); \
+    if constexpr (std::is_same_v<V, vec<double, 4>>) if (_ZGVdN4v_##name) return _ZGVdN4v_##name(x);
 #else
 #define VECTOR_FUNCTION(name)
 #define VECTOR_CALL(name, x)
@@ -206,10 +214,11 @@ template <class V> INLINE V rounded(V x) {
     return stored;
 #endif
 }
+VECTOR_FUNCTION(exp)
 template <class V> INLINE V f_exp(V x) {
     if constexpr (single<V>) return std::exp(x);
     else if constexpr (std::is_same_v<element<V>, float>) return exp_lanes<width<V>>(x);
-    else return each(x, [](auto y) { return std::exp(y); });
+    else { VECTOR_CALL(exp, x) return each(x, [](auto y) { return std::exp(y); }); }
 }
 template <class V> INLINE V f_sigmoid(V x) { return 1 / (1 + f_exp(-x)); }
 template <class V> INLINE V f_softplus(V x) { return f_log1p(f_exp(-f_abs(x))) + largest(x, V{}); }
