@@ -23,13 +23,16 @@ from samesame.formula.expr import (
     Opaque,
     Size,
     Sum,
+    Where,
     add,
+    compare,
     const,
     exp,
     index,
     maximum,
     minimum,
     mul,
+    not_,
     substitute,
     where,
 )
@@ -137,3 +140,14 @@ def test_a_form_never_holds_it():
     with spending(Budget(), LAWS):
         least = normal(minimum(where(shown[i], x[i], PLUS_INFINITY), y[i]))
     assert "∞" not in least.key and math.isinf(float(values(PLUS_INFINITY)[0]))
+
+
+def test_a_choice_between_what_is_equal_is_none() -> None:
+    one, two = x[i], y[i]
+    below, same = compare("=", one, NEG_INF), compare("=", one, two)
+    assert where(below, NEG_INF, one) is one
+    assert where(not_(below), one, NEG_INF) is one
+    assert where(same, two, one) is one
+    assert where(not_(same), two, one) is two
+    assert isinstance(where(compare("<", one, two), two, one), Where)
+    assert isinstance(where(same, two, NEG_INF), Where)

@@ -156,8 +156,8 @@ def test_every_function_is_within_four_units_of_the_last_place() -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_functions_hold_for_all_numbers(dtype: torch.dtype) -> None:
     """In lanes, where the C library's functions of vectors compute them, as one by one: at the ends, and far out."""
-    names = ["exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-             "erf"]
+    names = ["exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+             "cosh", "tanh", "erf"]
     ends = [0.0, -0.0, 1.0, -1.0, inf, -inf, nan, 1e-30, -1e-30, 1e-42, 3e4, -3e4, 88.0, -88.0, 2e7]
     x = torch.cat([torch.tensor(ends, dtype=dtype), torch.linspace(-12, 12, 4000, dtype=dtype)])
     (values,) = compile_program(
@@ -165,12 +165,14 @@ def test_functions_hold_for_all_numbers(dtype: torch.dtype) -> None:
     digits = torch.finfo(dtype).eps
     for name, found in zip(names, values, strict=True):
         wanted = torch.special.erf(x) if name == "erf" else getattr(torch, name)(x)
-        torch.testing.assert_close(found, wanted, rtol=5 * digits, atol=1e-38, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(found, wanted, rtol=5 * digits, atol=1e-38, equal_nan=True,
+                                   msg=lambda text, name=name: f"{name}: {text}")
 
 
-@pytest.mark.skipif(machine.here().lanes < 8 or not _vector_functions(), reason="the C library has no functions of vectors here")
+@pytest.mark.skipif(machine.here().lanes < 8 or not _vector_functions(), reason="no functions of vectors here")
 def test_the_functions_of_vectors_are_linked() -> None:
-    """Kernels refer to them weakly, and a linker may leave out what is referred to so: one by one they take ten times as long."""
+    """Kernels refer to them weakly, and a linker may leave out what is referred to so; one by one they take ten times
+    as long."""
     called = compile_program(bound(by_hand.every_function(["erf"]), {"N": 32}), ["x"], [], ["y"])
     assert b"libmvec" in called.file.read_bytes()
 

@@ -7,7 +7,9 @@ from torch.nn import functional as F
 from samesame import check
 from samesame.evidence import Rung
 from samesame.graph import Graph, Node, TensorType
-from samesame.relate.at_infinity import agree_at_infinity, infinite
+from samesame.operators.execute import execute
+from samesame.relate.at_infinity import FILLS, infinite, masked
+from samesame.relate.blocks import Block
 
 MASK = torch.tensor([True, False, True, False, False, True])
 INPUTS = (torch.randn(6, generator=torch.Generator().manual_seed(0)), MASK, torch.tensor(2.0))
@@ -20,6 +22,11 @@ def of_masked(function):
 
 def shifted(h):
     return (h - h.max()).exp()
+
+
+def by_parts(h, p):
+    weights = (h - h.amax(-1, keepdim=True)).exp()
+    return weights / weights.sum(-1, keepdim=True)
 
 
 @pytest.mark.parametrize(("left", "right"), [
@@ -44,16 +51,52 @@ def test_what_holds_of_it_too_is_proved(left, right):
     assert check(of_masked(left), of_masked(right), INPUTS).evidence is Rung.PROVED
 
 
-def test_what_cannot_be_run_there_does_not_count():
-    x = Node("x", "input", type=TensorType((2,), "float64"))
-    left = Node("left", "aten.exp.default", (x,), type=x.type)
-    right = Node("right", "aten.exp.default", (x,), type=x.type)
-    graph, hidden = Graph("left", (x, left, right), (("0", left), ("1", right)), {}), torch.tensor([1.0, -torch.inf])
-    assert agree_at_infinity(graph, "left", "right", {"x": hidden.double()}, 0)
-    assert not agree_at_infinity(graph, "left", "right", {"y": hidden.double()}, 0)
+def test_what_such_a_proof_takes_for_granted_is_told_of_the_tensors_given():
+    verdict = check(of_masked(lambda h, p: torch.softmax(h, -1)), of_masked(by_parts), INPUTS)
+    told = [str(condition) for condition in verdict.roots[0].evidence.conditions]
+    assert told == ["max_{i<B} {−∞ if mask[i] else x[i]} is over at least one element"]
 
 
-def test_where_infinities_lie_tells_claims_apart():
-    x = torch.tensor([1.0, -torch.inf, torch.inf, torch.nan])
-    assert infinite({"x": x, "y": torch.ones(2), "n": torch.ones(2, dtype=torch.int64)}) == {"x": bytes([0, 255, 1, 2])}
-    assert infinite({"x": x.flip(0)}) != infinite({"x": x})
+def test_a_row_that_is_hidden_whole_breaks_it():
+    """Both sides are NaN there before it is taken out again; of that the proof says nothing."""
+    x = torch.randn(2, 6, generator=torch.Generator().manual_seed(1))
+    inputs = x, torch.stack([MASK, torch.ones_like(MASK)]), INPUTS[2]
+    verdict = check(of_masked(lambda h, p: torch.softmax(h, -1).nan_to_num(0)),
+                    of_masked(lambda h, p: by_parts(h, p).nan_to_num(0)), inputs)
+    assert verdict.evidence <= Rung.TESTED
+
+
+def test_plus_infinity_is_looked_at_too():
+    def of_reached(function):
+        return lambda x, mask, p: function(x.masked_fill(mask, torch.inf), p)
+
+    fine = check(of_reached(lambda h, p: (-h).exp() * (p + 1)),
+                 of_reached(lambda h, p: (-h).exp() * p + (-h).exp()), INPUTS)
+    assert fine.evidence is Rung.PROVED
+    wrong = check(of_reached(lambda h, p: (-h * p).exp()), of_reached(lambda h, p: (-h).exp() ** p), INPUTS)
+    assert wrong.evidence <= Rung.TESTED
+
+
+def test_infinities_are_told_apart_and_a_nan_is_none():
+    x = torch.tensor([1.0, -torch.inf, torch.inf])
+    below, above = FILLS
+    values = {"x": x, "low": x[:2], "high": x[::2], "nan": x - x}
+    finite = {"y": torch.ones(2), "n": torch.ones(2, dtype=torch.int64)}
+    assert infinite(values | finite) == {"x": (below, above), "low": (below,), "high": (above,), "nan": ()}
+
+
+def test_a_claim_with_masks_computes_what_the_claim_does_with_infinities_in_it():
+    x = Node("x", "input", type=TensorType((3,), "float64"))
+    y = Node("y", "input", type=x.type)
+    left = Node("left", "aten.mul.Tensor", (x, y), type=x.type)
+    right = Node("right", "aten.add.Tensor", (left, x), type=x.type)
+    graph = Graph("block", (x, y, left, right), (("left", left), ("right", right)), {})
+    claim = Block(graph, {"x": 0, "y": 1}, {}, False, "key")
+    hidden, masks = masked(claim, {"x": tuple(FILLS)})
+    numbers, infinite_there = torch.arange(3.0).double(), torch.tensor([1.0, -torch.inf, torch.inf]).double()
+    given = {name: infinite_there == FILLS[operator] for name, (_, operator) in masks.items()}
+    assert {variable for variable, _ in masks.values()} == {"x"}
+    wanted = execute(graph, {"x": torch.where(infinite_there.isinf(), infinite_there, numbers), "y": numbers + 1})
+    found = execute(hidden.graph, {"x": numbers, "y": numbers + 1, **given})
+    assert all(torch.equal(found[side], wanted[side]) for side in ("left", "right"))
+    assert hidden.key != claim.key

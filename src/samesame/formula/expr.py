@@ -530,11 +530,12 @@ def where(condition: Expr | bool, then: Expr | Number, otherwise: Expr | Number)
     c, x, y = const(condition), const(then), const(otherwise)
     if isinstance(c, Truth):
         return x if c.value else y
-    if x is y:
-        return x
     if "bool" in (x.kind, y.kind) and x.kind != y.kind:
         x, y = numeric(x), numeric(y)
-    return Where(c, x, y)
+    match c:
+        case Compare("=", a, b) | Not(Compare("=", a, b)) if {a, b} == {x, y} and x.kind == y.kind:
+            return x if isinstance(c, Not) else y         # either may stand for the other where they are equal
+    return x if x is y else Where(c, x, y)
 
 
 def maximum(*parts: Expr | Number) -> Expr:

@@ -8,6 +8,7 @@ proof that assumes what the example breaks says nothing about it, and does not c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,6 +42,7 @@ class Told:
     sizes: Mapping[str, int]
     broken: dict[str, None] = field(default_factory=dict)
     called: dict[Node, Call] = field(default_factory=dict)
+    marks: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def of(self, assumptions: Iterable[Assumption], stands_for: Callable[[str], Node | None]) -> tuple[Assumption, ...]:
         """The same of the tensors that variables stand for."""
@@ -108,6 +110,13 @@ class Told:
                 return words
         return ""
 
+    def mark(self, operator: str, node: Node) -> Node:
+        """Where a tensor is infinite, as one that the program might have computed by the operator."""
+        name = f"{node.name} {operator.removeprefix('aten.').removesuffix('.default')}"
+        value = self.value(node.name)
+        self.marks[name] = value == (math.inf if operator == "aten.isposinf.default" else -math.inf)
+        return Node(name, operator, (node,), type=TensorType(node.shape, "bool"), origin=node.origin)
+
     def not_finite(self, nodes: Iterable[Node]) -> str:
         """That it breaks that these tensors are finite, in words."""
         places = " and ".join(dict.fromkeys(_with_place(node) for node in nodes))
@@ -122,7 +131,7 @@ class Told:
 
     def value(self, name: str) -> Any:
         """A tensor of the example."""
-        return self.runs[0].get(name, self.graph.tensors.get(name))
+        return self.marks[name] if name in self.marks else self.runs[0].get(name, self.graph.tensors.get(name))
 
     def _values(self, one: Assumption) -> dict[str, NDArray[Any]]:
         found = {name: self.value(name) for name in one.names}

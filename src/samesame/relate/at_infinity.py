@@ -1,62 +1,55 @@
-"""At infinity: both sides of a claim where its frontier holds the infinities that the example has there.
+"""At infinity: a claim in which tensors of its frontier are −∞ or +∞ wherever a mask says so.
 
 A proof is about real numbers. A tensor in the middle of two programs may hold −∞ all the same, put there by a mask, and
 stands in a proof as if it were a number: e^h to the power of p is e^(p·h) for all numbers, and at h = −∞ for p > 0
-alone. So where a tensor at the frontier is not finite on the example, both sides run with it as it is there, and with
-numbers in place of its infinities; the other tensors are numbers of either sign, or zero. Where the sides are numbers
-with numbers, they have to be the same with infinities, too: both numbers, both NaN, or the same infinity.
+alone. So where a tensor at the frontier is not finite on the example, the claim is proved once more with any mask in
+front of it: `h` becomes `h.masked_fill(m, −∞)` with `h` and `m` free, and what the laws of formulas know of −∞ decides.
+With a mask that is false throughout it is the claim itself, so that nothing else has to be proved beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import torch
 
-from samesame.evidence import SamesameError
-from samesame.graph import Graph
-from samesame.operators.execute import Value, execute, is_finite
+from samesame.graph import Graph, Node, TensorType, map_nodes
+from samesame.operators.execute import is_finite
+from samesame.relate.blocks import Block, key_of
 
-DRAWS = 12
-FIXED = (0.0, 0.5, -0.5, 1.0, -1.0)
-
-
-def infinite(values: Mapping[str, torch.Tensor]) -> dict[str, bytes]:
-    """Where those that are not finite throughout are NaN, +∞ and −∞, by name."""
-    return {name: torch.where(value.isnan(), 2, value.isposinf().int() - value.isneginf().int()).to(torch.int8)
-            .numpy().tobytes() for name, value in values.items()
-            if value.is_floating_point() and not is_finite(value)}
+FILLS = {"aten.isneginf.default": -math.inf, "aten.isposinf.default": math.inf}      # by the operator that tells where
 
 
-def agree_at_infinity(graph: Graph, left: str, right: str, values: Mapping[str, torch.Tensor], seed: int) -> bool:
-    """Are the sides, nodes of these names, the same where inputs are as infinite as in `values`, by name, wherever both
-    are numbers without? Draws on which they cannot be run are left out; not so the values themselves."""
-    generator, at = torch.Generator().manual_seed(seed), infinite(values)
-    for number in range(DRAWS):
-        others = {name: value if name in at else _other(value, number, generator) for name, value in values.items()}
-        numbers = {name: value.masked_fill(~value.isfinite(), 0.5) for name, value in others.items() if name in at}
-        try:
-            usual, extreme = (execute(graph, given) for given in (others | numbers, others))
-        except SamesameError:
-            if number == 0:
-                return False
-            continue
-        a, b, x, y = (_tensor(run[side]) for run in (usual, extreme) for side in (left, right))
-        same = (x == y) | (x.isnan() & y.isnan()) | (x.isfinite() & y.isfinite())
-        if bool((a.isfinite() & b.isfinite() & ~same).any()):
-            return False
-    return True
+def infinite(values: Mapping[str, torch.Tensor]) -> dict[str, tuple[str, ...]]:
+    """Which infinities stand in those that are not finite throughout, by name: the operators that tell where. None at
+    all for one that holds a NaN, of which no formula speaks."""
+    return {name: () if bool(value.isnan().any()) else tuple(
+                operator for operator, number in FILLS.items() if bool((value == number).any()))
+            for name, value in values.items() if value.is_floating_point() and not is_finite(value)}
 
 
-def _tensor(value: Value) -> torch.Tensor:
-    assert isinstance(value, torch.Tensor), "a claim is about two tensors"
-    return value
+def masked(claim: Block, infinities: Mapping[str, tuple[str, ...]]) -> tuple[Block, dict[str, tuple[str, str]]]:
+    """The claim with masks in front of these variables; and the masks' names, each with its variable and the operator
+    that tells where it is true."""
+    masks = dict[str, tuple[str, str]]()
+    made = dict[Node, Node]()
 
+    def nodes() -> Iterator[Node]:
+        for node in claim.graph.nodes:
+            args, kwargs = (map_nodes(made.__getitem__, part) for part in (node.args, tuple(node.kwargs.items())))
+            made[node] = last = replace(node, args=args, kwargs=dict(kwargs))
+            yield last
+            for operator in infinities.get(node.name, ()):
+                assert isinstance(node.type, TensorType), "what holds an infinity is a tensor"
+                mask = Node(f"{last.name} m", "input", type=replace(node.type, dtype="bool"))
+                masks[mask.name] = node.name, operator
+                made[node] = last = Node(f"{last.name} f", "aten.masked_fill.Scalar", (last, mask, FILLS[operator]),
+                                         type=node.type)
+                yield from (mask, last)
 
-def _other(value: torch.Tensor, number: int, generator: torch.Generator) -> torch.Tensor:
-    """Other reals for a tensor, at first all alike; integers and truth values stay."""
-    if number == 0 or not value.is_floating_point():
-        return value
-    if number <= len(FIXED):
-        return torch.full_like(value, FIXED[number - 1])
-    return torch.randn(value.shape, generator=generator, dtype=value.dtype)
+    every = tuple(nodes())
+    roots = tuple((name, made[root]) for name, root in claim.graph.roots)
+    graph = Graph(claim.graph.name, every, roots, claim.graph.tensors)
+    return replace(claim, graph=graph, key=key_of(graph, claim.ranges)), masks

@@ -19,13 +19,13 @@ from typing import Any
 import torch
 
 from samesame.budget import Progress
-from samesame.evidence import Evidence, Relation
-from samesame.formula.assumptions import Said, simplified
+from samesame.evidence import Evidence, Relation, Rung
+from samesame.formula.assumptions import Assumption, Said, simplified
 from samesame.formula.expr import Expr, Size, walk
-from samesame.graph import Graph, Node, TensorType, at
+from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, elements, few_threads
 from samesame.relate.assumed import Told, as_tested
-from samesame.relate.at_infinity import agree_at_infinity, infinite
+from samesame.relate.at_infinity import infinite, masked
 from samesame.relate.blocks import Block, TooLarge, cut, tied_together
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
@@ -73,7 +73,6 @@ class Relating:
     of the example: what it proved is then proved over size symbols, and nothing else is tried. Labels are all
     `of_classes`, none of them ignored, once a proof had to take that for granted. Proofs that take for granted what the
     example breaks do not count: of tensors that have no other they are `doubted`, and worth what equal values are.
-    `at_infinity` says of a claim, by where its frontier is not finite, whether both sides agree there.
     """
 
     left: Graph
@@ -93,7 +92,6 @@ class Relating:
     gathers: bool = False
     of_classes: bool = False
     doubted: dict[Node, Evidence] = field(default_factory=dict)
-    at_infinity: dict[tuple[str, tuple[tuple[str, bytes], ...]], bool] = field(default_factory=dict)
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
@@ -402,11 +400,14 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
     }
     for position, times, claim, way in _attempts(relating, node, candidates, kept):
         evidence = way(claim, times)
-        told = () if evidence is None else relating.told.of(
-            (*evidence.conditions, *claim.in_range()), partial(_stands_for, joint, claim))
-        if evidence is not None and (broken := relating.told.breach(told) or _breach_at_infinity(relating, claim)):
+        if evidence is None:
+            continue
+        told = relating.told.of((*evidence.conditions, *claim.in_range()), partial(_stands_for, joint, claim))
+        beyond = _at_infinity(relating, claim, evidence)
+        broken = beyond if isinstance(beyond, str) else relating.told.breach(told := simplified((*told, *beyond)))
+        if broken:
             relating.doubted.setdefault(node, as_tested(evidence, told, broken))
-        elif evidence is not None:
+        else:
             left, layout = candidates[position]
             relating.widened[node] = relating.helped[left, node.operator] = times
             relating.of_classes |= claim.of_classes
@@ -543,18 +544,22 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
                         for name in block.frontier.values()) else None
 
 
-def _breach_at_infinity(relating: Relating, claim: Block) -> str:
-    """What a proof takes for granted of tensors at its frontier that are not finite on the example; else nothing."""
+def _at_infinity(relating: Relating, claim: Block, evidence: Evidence) -> tuple[Assumption, ...] | str:
+    """What a proof of the claim takes for granted where tensors at its frontier are infinite on the example; or, in
+    words, that it takes them to be finite, where it holds of numbers alone."""
     told, nodes = relating.told, {name: _stands_for(relating.joint, claim, name) for name in claim.frontier}
     values = {name: value for name, node in nodes.items() if node is not None
               and isinstance(value := told.value(node.name), torch.Tensor)}
-    if not (places := infinite(values)):
-        return ""
-    key = claim.key, tuple(sorted(places.items()))
-    if key not in relating.at_infinity:
-        graph, sides = at(claim.graph, relating.prover.sizes), (claim.left.name, claim.right.name)
-        relating.at_infinity[key] = agree_at_infinity(graph, *sides, values, relating.prover.seed)
-    return "" if relating.at_infinity[key] else told.not_finite(node for name in places if (node := nodes[name]))
+    found = infinite(values)
+    if not found or evidence.rung < Rung.PROVED_HERE:
+        return ()
+    hidden, masks = masked(claim, found)
+    proof = relating.prover.decide(hidden) if all(found.values()) else None
+    if proof is None or proof.rung < evidence.rung:
+        return told.not_finite(node for name in found if (node := nodes[name]))
+    marks = {name: told.mark(operator, node)
+             for name, (variable, operator) in masks.items() if (node := nodes[variable])}
+    return told.of(proof.conditions, {**nodes, **marks}.get)
 
 
 def _stands_for(joint: JointGraph, block: Block, variable: str) -> Node | None:
