@@ -16,7 +16,7 @@ from torch import nn
 from samesame.capture import capture
 from samesame.check import check
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import DEFAULT, EAGER, FROZEN, STEPS, Compiled
+from samesame.optimize.dropin import DEFAULT, EAGER, FROZEN, STEPS, by_compiler
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.job import loaded
 from samesame.optimize.saved import files_of, write_files
@@ -245,7 +245,7 @@ def test_what_cannot_be_made_again_is_not_run_over_old_weights(twice):
         made.append(1)
         return twice.Fast(weights)
 
-    program = twice.DropIn(original, make, twice.FACTS)
+    program = twice.drop_in(original, make, twice.FACTS)
     with torch.no_grad():
         assert called(twice.Fast, program, original, x) == 1
         original.parts[0].weight = original.parts[1].weight = other_weight()
@@ -268,7 +268,7 @@ def test_what_reads_memory_is_not_called_where_memory_is_not_the_tensor(found, w
         return found.Fast({"linear.weight": original.linear.weight})
 
     x = inputs[0]
-    program = found.DropIn(module, lambda original, weights: Kernels(weights), found.FACTS, None, reference)
+    program = found.drop_in(module, lambda original, weights: Kernels(weights), found.FACTS, None, reference)
     with torch.no_grad():
         if way == "vmap":
             torch.testing.assert_close(torch.vmap(program)(torch.stack([x, 2 * x])), module(torch.stack([x, 2 * x])))
@@ -282,11 +282,34 @@ def test_it_has_the_originals_attributes(found):
     assert found.optimized(module).linear is module.linear
 
 
+def test_nothing_of_the_originals_is_hidden_behind_it(found):
+    original = copy.deepcopy(module)
+    for name in ("facts", "way", "device", "held", "last", "take", "reference", "names"):
+        setattr(original, name, name)
+    facts = {**found.FACTS, "parts": found.parts_of(original)}
+    for program in (found.drop_in(original, found.made, facts), by_compiler(original, DEFAULT, {})):
+        assert all(getattr(program, name) == name for name in ("facts", "way", "device", "held", "last", "take"))
+
+
+def test_a_plain_attribute_that_is_set_through_it_is_the_originals(found):
+    """What was found has it as a number, and does not run any more."""
+    original = copy.deepcopy(module)
+    original.scale = 2.0
+    program = found.drop_in(original, found.made, {**found.FACTS, "parts": found.parts_of(original)})
+    with torch.no_grad():
+        assert called(found, program, original, inputs[0]) == 1
+        program.scale = 3.0
+        assert original.scale == 3.0
+        with pytest.warns(UserWarning, match="scale was set since it was made") as said:
+            assert called(found, program, original, inputs[0]) == 0
+    assert said[0].filename == __file__
+
+
 def test_what_is_set_through_it_is_set_in_the_original(found):
     original = copy.deepcopy(module)
     original.fast = nn.Identity().eval()                   # a name that the drop-in has, too
     facts = {**found.FACTS, "parts": found.parts_of(original), "modes": [False] * 3}
-    program = found.DropIn(original, found.made, facts)
+    program = found.drop_in(original, found.made, facts)
     weight = nn.Parameter(torch.randn(48, 48))
     with torch.no_grad():
         program.linear.weight = weight
@@ -322,12 +345,12 @@ def test_frozen_weights_that_change_are_seen(monkeypatch):
     """Freezing makes constants of them; the compiler is left out here."""
     monkeypatch.setattr(torch, "compile", lambda program, mode: lambda x: "frozen")
     original = Pooled().eval()
-    program = Compiled(original, FROZEN, dict(original.named_parameters()))
+    program = by_compiler(original, FROZEN, dict(original.named_parameters()))
     with torch.no_grad():
         assert program(inputs[0]) == program(inputs[0]) == "frozen"
         original.linear.weight.add_(1)
         torch.testing.assert_close(program(inputs[0]), original(inputs[0]))
-    program = Compiled(original, FROZEN, dict(original.named_parameters()))
+    program = by_compiler(original, FROZEN, dict(original.named_parameters()))
     with torch.no_grad():
         assert program(inputs[0]) == "frozen"
         original.linear.weight.grad = torch.randn(48, 48)
@@ -340,7 +363,7 @@ def frozen(monkeypatch):
     """A frozen program that runs another one than the original, so that one sees which ran; nothing is compiled."""
     monkeypatch.setattr(torch, "compile", lambda program, mode: lambda x: "frozen")
     original = Pooled().eval()
-    return Compiled(original, FROZEN, dict(original.named_parameters()))
+    return by_compiler(original, FROZEN, dict(original.named_parameters()))
 
 
 def test_what_is_frozen_leaves_calls_with_gradients_to_the_original(frozen):
@@ -356,14 +379,14 @@ def test_tensors_of_inference_mode_are_not_frozen(monkeypatch):
     monkeypatch.setattr(torch, "compile", lambda program, mode: lambda x: "frozen")
     with torch.inference_mode():
         original = Pooled().eval()
-        program = Compiled(original, FROZEN, dict(original.named_parameters()))
+        program = by_compiler(original, FROZEN, dict(original.named_parameters()))
         torch.testing.assert_close(program(inputs[0]), original(inputs[0]))
 
 
 @pytest.mark.parametrize("way", [EAGER, DEFAULT])
 def test_what_torch_made_of_a_module_is_in_its_place(way):
     """Its mode, attributes, and each weight once; it is copied and saved with the model around it."""
-    program = Compiled(module, way, {})
+    program = by_compiler(module, way, {})
     assert not program.training and program.linear is module.linear
     assert list(program.state_dict()) == ["original.linear.weight"] and len(list(program.modules())) == 3
     copied = copy.deepcopy(Around(program)).block
@@ -372,7 +395,7 @@ def test_what_torch_made_of_a_module_is_in_its_place(way):
     torch.save(program, written)
     written.seek(0)
     read = torch.load(written, weights_only=False)
-    assert read.way == way and torch.equal(read.linear.weight, module.linear.weight)
+    assert read._instead.way == way and torch.equal(read.linear.weight, module.linear.weight)
 
 
 def test_steps_are_counted_once_however_many_files_were_saved(tmp_path):

@@ -53,14 +53,17 @@ STEPS = steps()
 
 class Instead(nn.Module):
     """What stands in the place of `original`: it has its mode and its attributes. Parts and weights that are set
-    through it are set there, where they are seen, from when it is `complete`."""
+    through it are set there, where they are seen. All that is its own lies in `_instead`, so that nothing of the
+    original's is hidden behind it; this runs in the place of the original."""
 
-    complete = False
-
-    def __init__(self, original: Callable[..., Any]) -> None:
+    def __init__(self, original: Callable[..., Any], instead: ByCompiler | Found) -> None:
         super().__init__()
         self.training = getattr(original, "training", False)
         self.original = original
+        self._instead = instead
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._instead(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -69,13 +72,41 @@ class Instead(nn.Module):
             return getattr(super().__getattr__("original"), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        original = self._modules["original"] if self.complete and "original" in self._modules else None
-        held = () if original is None else (original._modules, original._parameters, original._buffers)
-        inner = name not in self.__dict__ and any(name in holder for holder in held)
-        setattr(original, name, value) if inner else super().__setattr__(name, value)
+        original = self._modules.get("original") if "_instead" in self.__dict__ else None
+        if original is None or name in self.__dict__:
+            super().__setattr__(name, value)
+        elif name in vars(original):
+            self._instead.attribute_set(name)
+            setattr(original, name, value)
+        else:
+            held = original._modules, original._parameters, original._buffers
+            inner = any(name in holder for holder in held)
+            setattr(original, name, value) if inner else super().__setattr__(name, value)
 
 
-class Compiled(Instead):
+def by_compiler(original: Callable[..., Any], way: str, weights: Mapping[str, torch.Tensor]) -> Instead:
+    """A program compiled in one of the WAYS when it is first called; `weights` are what it reads, by name."""
+    return Instead(original, ByCompiler(original, way, weights))
+
+
+def drop_in(
+    original: Callable[..., Any],
+    make: Callable[[Any, dict[str, torch.Tensor]], Any],
+    facts: Mapping[str, Any],
+    weights: Mapping[str, torch.Tensor] | None = None,
+    reference: Callable[[Any], Any] | None = None,
+    altered: str = "",
+) -> Instead:
+    """`original`, and in its place `make(original, weights)` where `facts` cover the call.
+
+    `facts` are what `facts.py` wrote down. Kernels cannot be looked into: whoever records or compiles a call is shown
+    the `reference`, the same program in torch's operators. `weights` are those of a function by the names in `facts`;
+    a module's are found in it. `altered` says what keeps the found program from being what was proved, if anything.
+    """
+    return Instead(original, Found(original, make, facts, weights, reference, altered))
+
+
+class ByCompiler:
     """A program compiled in one of the WAYS when it is first called.
 
     Freezing makes constants of the weights: where one of `weights` has been changed since, or may have been (tensors of
@@ -83,31 +114,32 @@ class Compiled(Instead):
     """
 
     def __init__(self, original: Callable[..., Any], way: str, weights: Mapping[str, torch.Tensor]) -> None:
-        super().__init__(original)
-        self.way, self.weights = way, dict(weights)
+        self.original, self.way, self.weights = original, way, dict(weights)
         self.held: tuple[Any, ...] | None = None
-        self.run = [compiled(original, way)]               # in a list: no part of this
-        self.complete = True
+        self.run = compiled(original, way)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy is compiled anew."""
         return {name: value for name, value in self.__dict__.items() if name != "run"} | {"held": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)  # type: ignore[no-untyped-call]
-        self.run = [compiled(self.original, self.way)]
+        self.__dict__ |= state
+        self.run = compiled(self.original, self.way)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def attribute_set(self, name: str) -> None:
+        """The compiler looks at attributes itself."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.way not in (FROZEN, BOTH):
-            return self.run[0](*args, **kwargs)
+            return self.run(*args, **kwargs)
         if torch.is_grad_enabled() or any([tensor.is_inference() for tensor in self.weights.values()]):
             return self.original(*args, **kwargs)
         now = (STEPS[0], *[(tensor._version, tensor.data_ptr()) for tensor in self.weights.values()])
         if self.held is None:
             self.held = now
             with torch._inductor.config.patch(freezing=True):
-                return self.run[0](*args, **kwargs)
-        return (self.run[0] if self.held == now else self.original)(*args, **kwargs)
+                return self.run(*args, **kwargs)
+        return (self.run if self.held == now else self.original)(*args, **kwargs)
 
 
 def compiled(program: Callable[..., Any], way: str) -> Callable[..., Any]:
@@ -116,24 +148,19 @@ def compiled(program: Callable[..., Any], way: str) -> Callable[..., Any]:
     return program if way == EAGER else torch.compile(program, mode=mode)
 
 
-class DropIn(Instead):
-    """`original`, and in its place `make(original, weights)` where `facts` cover the call.
-
-    `facts` are what `facts.py` wrote down. Kernels cannot be looked into: whoever records or compiles a call is shown
-    the `reference`, the same program in torch's operators. `weights` are those of a function by the names in `facts`;
-    a module's are found in it. `altered` says what keeps the found program from being what was proved, if anything.
-    """
+class Found:
+    """A program that was found, where facts cover the call, and the original elsewhere: what `drop_in` is of."""
 
     def __init__(
         self,
         original: Callable[..., Any],
         make: Callable[[Any, dict[str, torch.Tensor]], Any],
         facts: Mapping[str, Any],
-        weights: Mapping[str, torch.Tensor] | None = None,
-        reference: Callable[[Any], Any] | None = None,
-        altered: str = "",
+        weights: Mapping[str, torch.Tensor] | None,
+        reference: Callable[[Any], Any] | None,
+        altered: str,
     ) -> None:
-        super().__init__(original)
+        self.original = original
         self.reference, self.facts, self.way = reference, facts, facts["way"]
         self.told = set[str]()
         self.covered = dict[Any, str]()                    # why not, by the kinds of the tensors; "" where covered
@@ -157,7 +184,6 @@ class DropIn(Instead):
             self.take()
         if self.unfit:
             self.tell(self.unfit)
-        self.complete = True
 
     def take(self) -> None:
         """Make the found program over the weights as they are now; where this fails, the original runs from now on."""
@@ -171,10 +197,10 @@ class DropIn(Instead):
         self.held = held
         self.watched = [(*place, tensor) for place, tensor in zip(self.places, held, strict=True)]
         self.watched += [(holder, key, holder[key]) for names in self.tied for _, holder, key in names]
-        self.shown = [self.reference(self.original)] if self.reference else []
-        self.fast = [made if self.way == EAGER else Compiled(made, self.way, named)]      # in a list: no part of this
+        self.shown = self.reference(self.original) if self.reference else None
+        self.fast = made if self.way == EAGER else ByCompiler(made, self.way, named)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         tensors, why = args, self.unfit
         if not why and (kwargs or not self.as_before(args)):
             tensors, why = self.opened(args, kwargs)
@@ -183,7 +209,7 @@ class DropIn(Instead):
         if why:
             self.tell(why)
             return self.original(*args, **kwargs)
-        run = self.shown[0] if self.shown and observed(tensors) else self.fast[0]
+        run = self.shown if self.shown is not None and observed(tensors) else self.fast
         found = run(*tensors)
         if self.one and isinstance(found, torch.Tensor):
             return found
@@ -201,6 +227,10 @@ class DropIn(Instead):
         except AttributeError:
             return False
 
+    def attribute_set(self, name: str) -> None:
+        """A plain attribute is a number in what was found."""
+        self.unfit = f"{name} was set since it was made"
+
     @staticmethod
     def in_place(things: list[tuple[dict[str, Any], str, Any]]) -> bool:
         """Whether each still lies in its dict, under its key."""
@@ -209,7 +239,7 @@ class DropIn(Instead):
     def tell(self, why: str) -> None:
         if why not in self.told:
             self.told.add(why)
-            warnings.warn(f"the original runs, and not the program that was found: {why}", stacklevel=3)
+            warnings.warn(f"the original runs, and not the program that was found: {why}", stacklevel=callers())
 
     def opened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], str]:
         """The tensors of a call, and what else is in it that the example does not have."""
@@ -277,6 +307,14 @@ class DropIn(Instead):
             if hooks_of(part) != hooks:
                 return "a hook of the module was added or removed"
         return "a part of the module is one with other parts or weights"
+
+
+def callers() -> int:
+    """How many calls above its caller's caller the user's own line is: past this file and torch's calls of modules."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_code.co_filename in (callers.__code__.co_filename, nn.modules.module.__file__):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 EVERY_MODULES = torch.nn.modules.module._global_forward_hooks, torch.nn.modules.module._global_forward_pre_hooks

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from samesame.evidence import Refused
-from samesame.optimize.dropin import Compiled
+from samesame.optimize.dropin import by_compiler
 from samesame.programs.named import imported_files, module_of_file
 
 NAME, FILES = "job.pt", "files.txt"
@@ -58,7 +58,7 @@ def load(folder: Path) -> Job:
 def runnable(job: Job, file: Path | None, way: str) -> Callable[..., Any]:
     """The job's program compiled in this way; or what was found, as the file has it."""
     if file is None:
-        return Compiled(job.program, way, job.weights)
+        return by_compiler(job.program, way, job.weights)
     found: Callable[..., Any] = loaded(file).optimized(
         job.program, None if isinstance(job.program, nn.Module) else job.weights
     )

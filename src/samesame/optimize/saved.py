@@ -57,7 +57,7 @@ def made(original, weights):
 def optimized(original, weights=None):
     """`original` with the program above in its place, wherever this is proved to compute the same. The weights of a
     function are given by the names in FACTS."""
-    return DropIn(original, made, FACTS, weights, {reference}, ALTERED)
+    return drop_in(original, made, FACTS, weights, {reference}, ALTERED)
 '''
 BESIDE = '''
 
@@ -80,8 +80,8 @@ def optimized(original, weights=None):
     """`original` compiled as was fastest. Freezing makes constants of tensors, which are watched: those of a module,
     and of a function those that are given by name. A function without these is compiled and not frozen."""
     if weights is None and not isinstance(original, nn.Module):
-        return Compiled(original, {{FROZEN: DEFAULT, BOTH: AUTOTUNED}}.get(WAY, WAY), {{}})
-    return Compiled(original, WAY, tensors_of(original) if weights is None else weights)
+        return by_compiler(original, {{FROZEN: DEFAULT, BOTH: AUTOTUNED}}.get(WAY, WAY), {{}})
+    return by_compiler(original, WAY, tensors_of(original) if weights is None else weights)
 
 
 def tensors_of(module):

@@ -35,7 +35,7 @@ from samesame.optimize import native, search
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import contract
-from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Compiled
+from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, by_compiler
 from samesame.optimize.facts import facts_of, on_cuda, unguarded
 from samesame.optimize.ir import Program as Kernels
 from samesame.optimize.job import Job, example_of, keep, name_of, runnable
@@ -199,7 +199,7 @@ class Attempt:
 
     def own(self, way: str) -> Any:
         """The user's module, compiled in this way."""
-        return self.module if way == EAGER else Compiled(self.module, way, self.job.weights)
+        return self.module if way == EAGER else by_compiler(self.module, way, self.job.weights)
 
     def prepare(self) -> None:
         """Write down what races. Raises Refused where no other process could read it."""
