@@ -11,7 +11,7 @@ at once: an input of 512 columns that is read as 8 heads of 64 is loaded at `h·
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import blake2b
@@ -271,8 +271,8 @@ def made(operator: str, attributes: tuple[Any, ...], arguments: tuple[Form, ...]
 # ------------------------------------------------------------------------------------------------------- going through
 
 
-def walk(*forms: Form) -> Iterator[Form]:
-    """Every distinct form in these, arguments before what they stand in."""
+def walk(*forms: Form, arguments: Callable[[Form], Sequence[Form]] = lambda x: x.arguments) -> Iterator[Form]:
+    """Every distinct form in these, `arguments` before what they stand in."""
     seen, stack = set[Form](), [(form, False) for form in reversed(forms)]
     while stack:
         form, done = stack.pop()
@@ -281,7 +281,7 @@ def walk(*forms: Form) -> Iterator[Form]:
         elif form not in seen:
             seen.add(form)
             stack.append((form, True))
-            stack.extend((x, False) for x in reversed(form.arguments))
+            stack.extend((x, False) for x in reversed(arguments(form)))
 
 
 def base(axis: str) -> str:

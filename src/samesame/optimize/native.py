@@ -3,7 +3,8 @@
 Forms are cut into stages, each group of stages has several schedules; what is left of these after pruning is proved for
 all sizes and tiles, tuned by measuring, and the fastest is taken, group by group, so that the work grows with the
 number of groups and not with their combinations. That the stages, put into one another, are the forms is proved, too.
-Each group has its share of the time that is left: once that is over the first schedule that is proved is taken.
+Each group has its share of the time that is left for proofs: once that is over the first schedule that is proved is
+taken. Time for tuning is shared by how much the groups compute.
 What is handed on is a file that calls the kernels, their text beside it, and the forms in torch's operators, against
 which `check` proves the original.
 """
@@ -33,7 +34,7 @@ from samesame.optimize.described import described, listed, operators
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import c_type
 from samesame.optimize.faithful import faithful
-from samesame.optimize.forms import Form
+from samesame.optimize.forms import Form, size_of
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed, require_order
@@ -258,26 +259,33 @@ def native(
 ) -> Native:
     """The fastest kernels, these means in one pass. Raises NoSchedule where there are none that are proved until
     then."""
-    cut = stages((*kept, *specification.outputs), specification.extents)
+    weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
+    cut = stages((*kept, *specification.outputs), specification.extents, weights)
     space = kind.space(specification, cut)
     counts: Counter[str] = Counter()
     chosen, tiles, conditions = list[Scheduled](), dict[str, int](), list[str]()
     found = list(kind.schedules(space, means))
+    works = [work(several[0].group, specification.extents) for several in found]
     for number, several in enumerate(found):
         own = time.monotonic() + _left(until) / (len(found) - number + 1)           # one share for what follows
-        best = _fastest(several, space, tune, 1 / len(found), counts, own, until)
+        best = _fastest(several, space, tune, works[number] / sum(works), counts, own, until)
         chosen.append(best[0])
         tiles |= best[1].numbers
         conditions += best[2]
     conditions += _composed(kept, specification.outputs, space, cut, Budget(seconds=min(COMPOSITION, _left(until))))
     program = Program(sum((each.program.kernels for each in chosen), ()))
     made = {name for each in chosen for name in each.holds}
-    weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
     require_order(program, made, weights)
     fixed = {axis: size for axis, size in space.sizes.items() if isinstance(size, int)}
     holds = {name: whole for each in chosen for name, whole in each.formulas(space).items()}
     return kind(specification, bound(program, {**kind.numbers(space), **tiles}), cut, chosen, tiles,
                 tuple(dict.fromkeys(conditions)), fixed, holds, space, counts)
+
+
+def work(group: Sequence[Stage], extents: Mapping[str, int]) -> int:
+    """About how many operations a group of stages does: time for numbers goes where a call's time does."""
+    each = (size_of((*fold.axes, *fold.attributes[1]), extents) for stage in group for fold in stage.folds.values())
+    return sum(each) + sum(size_of(stage.axes, extents) for stage in group)
 
 
 def _left(until: float) -> float:

@@ -4,14 +4,19 @@ What is kept is what a fold over it would compute again for every element: an op
 computed (the hidden layer of an MLP, the weights of an attention), and what has fewer axes than what it is used in (the
 scale of a row). Everything else is inlined. A stage is then one loop nest: its folds accumulate side by side for each
 element, and its value is a function, element by element, of these, of earlier stages' tensors and of inputs.
+
+Of what is the same but for the names of its axes (a norm that queries and keys are made of) one is kept. A kept tensor
+lies in memory as it is read first: along the axis that lanes of its reader run along, or that the reader sums over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import blake2b
 
-from samesame.optimize.forms import Form, along, finite, fold, load, made, size_of, substitute, times, walk
+from samesame.optimize.forms import Form, Place, along, finite, fold, load, made, size_of, substitute, times, walk
 from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.specification import Output
 
@@ -37,17 +42,21 @@ class Stage:
         return frozenset(x.attributes[0] for x in walk(self.whole) if x.operator == "load")
 
 
-def stages(outputs: Iterable[Output], extents: Mapping[str, int]) -> list[Stage]:
-    """The stages that compute the outputs, each after those it reads."""
+def stages(outputs: Iterable[Output], extents: Mapping[str, int], weights: Collection[str] = ()) -> list[Stage]:
+    """The stages that compute the outputs, each after those it reads. `weights` are tensors that may be put in another
+    order ahead."""
     outputs = tuple(replace(output, form=in_pairs(output.form, extents)) for output in outputs)
-    kept = frozenset[Form]()
+    for form in walk(*(output.form for output in outputs)):
+        nameless(form)                               # from below, as forms may be deeper than calls
+    kept = frozenset[str]()
     while True:                                      # what one stage must keep, another need not compute again
-        cutter = _Cutter(kept)
+        cutter = _Cutter(kept, extents, weights)
         for output in outputs:
             cutter.output(output)
-        if kept >= cutter.kept.keys():
+        now = frozenset(map(nameless, cutter.kept))
+        if kept >= now:
             return cutter.stages
-        kept |= cutter.kept.keys()
+        kept |= now
 
 
 def in_pairs(form: Form, extents: Mapping[str, int]) -> Form:
@@ -133,26 +142,46 @@ def is_operand(factor: Form, others: Iterable[Form], fold: Form) -> bool:
 
 
 class _Cutter:
-    def __init__(self, anyway: frozenset[Form]) -> None:
-        self.anyway = anyway                         # kept wherever they occur
+    def __init__(self, anyway: frozenset[str], extents: Mapping[str, int], weights: Collection[str]) -> None:
+        self.anyway = anyway                         # what is kept wherever it occurs, without names of axes
+        self.extents, self.weights = extents, weights
         self.stages: list[Stage] = []
-        self.kept: dict[Form, str] = {}
+        self.kept: dict[Form, Form] = {}             # as they are read
+        self.alike: dict[Hashable, tuple[Stage, dict[str, int]]] = {}
         self.folding: dict[Form, bool] = {}
 
     def output(self, output: Output) -> None:
         axes = tuple(axis for d in output.turned for axis in output.dims[d])
-        value, folds = self.value(output.form)
+        value, folds = self.value(output.form, axes)
         self.stages.append(Stage(output.name, axes, value, folds, output.dtype))
 
-    def keep(self, form: Form) -> Form:
-        """The form as a tensor of its own."""
+    def keep(self, form: Form, order: Sequence[str]) -> Form:
+        """The form as a tensor of its own, with its axes in this order where it is kept for the first time."""
         if form not in self.kept:
-            value, folds = self.value(form)
-            self.kept[form] = f"kept {len(self.kept)}"
-            self.stages.append(Stage(self.kept[form], form.axes, value, folds))
-        return load(self.kept[form], *map(along, form.axes))
+            self.kept[form] = self.another(form) or self.new(form, tuple(axis for axis in order if axis in form.axes))
+        return self.kept[form]
 
-    def value(self, form: Form) -> tuple[Form, dict[str, Form]]:
+    def new(self, form: Form, axes: tuple[str, ...]) -> Form:
+        value, folds = self.value(form, axes)
+        stage = Stage(f"kept {len(self.stages)}", axes, value, folds)
+        self.stages.append(stage)
+        shape, numbers = renamed(form)
+        self.alike[shape] = stage, numbers
+        return load(stage.target, *map(along, axes))
+
+    def another(self, form: Form) -> Form | None:
+        """What is kept already and is this form but for the names of axes, at this form's axes."""
+        shape, numbers = renamed(form)
+        if shape not in self.alike:
+            return None
+        stage, others = self.alike[shape]
+        names = {number: axis for axis, number in numbers.items()}
+        pairs = {axis: names[number] for axis, number in others.items()}
+        if any(size_of([one], self.extents) != size_of([other], self.extents) for one, other in pairs.items()):
+            return None
+        return load(stage.target, *(along(pairs[axis]) for axis in stage.axes))
+
+    def value(self, form: Form, order: tuple[str, ...]) -> tuple[Form, dict[str, Form]]:
         """What is left of a form when its folds are names and what has fewer axes is kept."""
         folds: dict[str, Form] = {}
         named: dict[Form, Form] = {}
@@ -160,18 +189,18 @@ class _Cutter:
         def go(x: Form) -> Form:
             if not self.has_fold(x):
                 return x
-            if x.axes != form.axes or (x is not form and x in self.anyway):
-                return self.keep(x)
+            if x.axes != form.axes or (x is not form and nameless(x) in self.anyway):
+                return self.keep(x, order)
             if x.operator != "fold":
                 return made(x.operator, x.attributes, tuple(map(go, x.arguments)))
             if x not in named:
                 named[x] = load(f"fold {len(folds)}")
-                folds[named[x].attributes[0]] = self.fold(x)
+                folds[named[x].attributes[0]] = self.fold(x, order)
             return named[x]
 
         return go(form), folds
 
-    def fold(self, form: Form) -> Form:
+    def fold(self, form: Form, order: tuple[str, ...]) -> Form:
         """The fold over operands that are kept."""
         monoid, axes = form.attributes
         body = form.arguments[0]
@@ -181,21 +210,22 @@ class _Cutter:
                 if self.has_fold(x):
                     computed.setdefault(x.axes, []).append(x)
             given = [x for x in factors(body) if not self.has_fold(x)]
-            kept = [self.keep(times(*several)) for several in computed.values()]
+            wholes = [times(*several) for several in computed.values()]
+            kept = [self.keep(x, operand_order(x, [*given, *wholes], form, order, self.weights)) for x in wholes]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
-                given = [x if x.operator in ("load", "number") else self.keep(x) for x in given]
+                given = [x if x.operator in ("load", "number") else self.keep(x, (*order, *axes)) for x in given]
             operands = times(*given, *kept)
         else:
-            operands = self.inlined(body, body.axes)
+            operands = self.inlined(body, body.axes, (*order, *axes))
         return Form("fold", (monoid, axes), (operands,))
 
-    def inlined(self, form: Form, axes: tuple[str, ...]) -> Form:
+    def inlined(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
         """Computed again for each element, but for its folds and what has fewer axes."""
         if not self.has_fold(form):
             return form
-        if form.axes != axes or form.operator == "fold" or form in self.anyway:
-            return self.keep(form)
-        return made(form.operator, form.attributes, tuple(self.inlined(x, axes) for x in form.arguments))
+        if form.axes != axes or form.operator == "fold" or nameless(form) in self.anyway:
+            return self.keep(form, order)
+        return made(form.operator, form.attributes, tuple(self.inlined(x, axes, order) for x in form.arguments))
 
     def has_fold(self, form: Form) -> bool:
         if form not in self.folding:
@@ -203,18 +233,103 @@ class _Cutter:
         return self.folding[form]
 
 
+def operand_order(
+    x: Form, every: Iterable[Form], contraction: Form, order: Sequence[str], weights: Collection[str]
+) -> tuple[str, ...]:
+    """The axes of a computed operand as a contraction likes them best, whose results lie in this order: first what all
+    have. Its own axis comes last where that is the results' last one and lanes can run along it as it is computed, and
+    what is summed over comes last where not, in the order in which a weight has it."""
+    rest = {axis for other in every if other is not x for axis in other.axes}
+    both = [axis for axis in order if axis in x.axes and axis in rest]
+    own = [axis for axis in order if axis in x.axes and axis not in rest]
+    given = [axis for other in every if other.operator == "load" for axis in in_memory(other)]
+    summed = sorted((axis for axis in contraction.attributes[1] if axis in x.axes),
+                    key=lambda axis: given.index(axis) if axis in given else len(given))
+    lanes = bool(own) and own[-1] == order[-1] and own[-1] in lanes_of(x, weights)
+    return (*both, *summed, *own) if lanes else (*both, *own, *summed)
+
+
+def in_memory(tensor: Form) -> list[str]:
+    """The axes of a tensor that is given, the one along which it lies in memory last."""
+    return [part.axis for place in tensor.attributes[1:] for part in place.parts]
+
+
+def lanes_of(x: Form, weights: Collection[str]) -> set[str]:
+    """Axes along which lanes may run where this is computed. Of a contraction over weights those of the weights, over
+    other tensors that are given those along which these lie in memory; all of anything else."""
+    inner = next((y for y in reversed([*walk(x)]) if y.operator == "fold" and is_contraction(y)), None)
+    given = [] if inner is None else [y for y in factors(inner.arguments[0]) if y.operator == "load"]
+    packed = {axis for y in given if y.attributes[0] in weights for axis in y.axes}
+    return packed or {axis for y in given for axis in in_memory(y)[-1:]} or set(x.axes)
+
+
+def renamed(form: Form) -> tuple[Hashable, dict[str, int]]:
+    """The form with numbers for the names of its axes, and the numbers. Forms that are the same so are the same but for
+    these names, free and bound ones."""
+    numbers = dict[str, int]()
+
+    def inner(x: Form) -> Sequence[Form]:
+        return sorted(x.arguments, key=nameless) if x.operator in IN_ANY_ORDER else x.arguments
+
+    every = [*walk(form, arguments=inner)]
+    place = {x: n for n, x in enumerate(every)}
+    shape = [(x.operator, attributes(x, lambda axis: numbers.setdefault(axis, len(numbers))),
+              tuple(place[y] for y in inner(x))) for x in every]
+    return tuple(shape), numbers
+
+
+@lru_cache(1 << 14)
+def nameless(form: Form) -> str:
+    """A digest of the form without the names of its axes."""
+    inside = [nameless(x) for x in form.arguments]
+    said = form.operator, attributes(form, lambda _: 0), sorted(inside) if form.operator in IN_ANY_ORDER else inside
+    return blake2b(repr(said).encode(), digest_size=16).hexdigest()
+
+
+IN_ANY_ORDER = frozenset({"plus", "times", "extremum"})
+
+
+def attributes(x: Form, number: Callable[[str], int]) -> Hashable:
+    """A form's attributes with numbers for its axes."""
+
+    def put(place: Place) -> Hashable:
+        parts = tuple((number(part.axis), part.factor, tuple(sorted(map(number, part.over)))) for part in place.parts)
+        return parts, place.offset, tuple(sorted(map(number, place.past)))
+
+    match x.operator, *x.attributes:
+        case "load", name, *places:
+            return (name, *map(put, places))
+        case "position", place:
+            return put(place)
+        case "fold", monoid, axes:
+            return monoid, tuple(sorted(map(number, axes)))
+        case "number", value, powers:
+            return value, tuple(sorted((number(axis), exponent) for axis, exponent in powers))
+        case "concat", axis, parts:
+            return number(axis), tuple(part and number(part) for part in parts)
+    return tuple(x.attributes)
+
+
 def groups(stages: list[Stage], alone: Iterable[str] = ()) -> Iterator[list[Stage]]:
     """Neighbouring stages that may share the loops over the axes they have in common; `alone` are targets that stand
     by themselves."""
     group: list[Stage] = []
     for stage in stages:
-        apart = group and (stage.target in alone or group[-1].target in alone or not shared([*group, stage]))
+        apart = group and (stage.target in alone or group[-1].target in alone or not shared([*group, stage])
+                           or elsewhere(stage, group))
         if apart:
             yield group
             group = []
         group.append(stage)
     if group:
         yield group
+
+
+def elsewhere(stage: Stage, group: Iterable[Stage]) -> bool:
+    """Whether a stage reads what one of the group makes at other axes than it is made at."""
+    own = {other.target: tuple(map(along, other.axes)) for other in group}
+    return any(x.operator == "load" and x.attributes[1:] != own.get(x.attributes[0], x.attributes[1:])
+               for x in walk(stage.whole))
 
 
 def together(stage: Stage, group: list[Stage]) -> Stage:

@@ -124,13 +124,15 @@ class Space:
                 places.setdefault((x.attributes[0], d), []).append(place)
         tensors = self.specification.tensors
         for stage in self.stages:                            # a tensor of the program's own is written from end to end
-            for d, axis in enumerate(stage.axes if stage.target in tensors else ()):
-                places.setdefault((stage.target, d), []).append(along(axis))
+            for d, axis in enumerate(stage.axes):
+                places.setdefault((stage.target, d), []).insert(0, along(axis))
         found: dict[tuple[str, int], tuple[str, ...]] = {}
         turns: dict[tuple[str, int], tuple[str, ...]] = {}
         pinned: set[str] = set()
         for (name, d), several in places.items():
-            if name not in tensors:
+            if name not in tensors:                          # what is kept is read from end to end, by any axis
+                for axis in (axis for place in several for axis in place.axes):
+                    self.alike[self._first(axis)] = self._first(several[0].axes[0])
                 continue
             if turn := self._in_turn(several, tensors[name].shape[d]):
                 turns[name, d] = turn

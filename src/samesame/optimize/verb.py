@@ -194,7 +194,7 @@ class Attempt:
         """The drop-in that the files make of the module; they last as long as it does."""
         place = TemporaryDirectory(prefix="samesame-")
         module = runnable(self.job, write_files(Path(place.name) / "found", files), "")
-        module.files = place  # type: ignore[attr-defined]
+        module._instead.files = place  # type: ignore[attr-defined]
         return module
 
     def own(self, way: str) -> Any:

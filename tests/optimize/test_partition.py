@@ -1,0 +1,138 @@
+"""Stages: what is kept of forms, once for all names of axes, and how it lies in memory."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from programs_as_forms import PROGRAMS, inverse_root_mean_square
+from test_native import computed
+from torch import nn
+from torch.nn import functional as F
+
+from samesame.capture import capture
+from samesame.optimize.algebra import specified
+from samesame.optimize.forms import Form, Place, along, fn, fold, load, made, minus, plus, times, walk
+from samesame.optimize.native import in_stages, work
+from samesame.optimize.partition import Stage, elsewhere, nameless, renamed, stages
+
+
+class Attention(nn.Module):
+    """Behind a norm, with a residual that is read twice: by a second norm and by the sum."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.second = nn.RMSNorm(24), nn.RMSNorm(24)
+        self.q, self.k, self.v, self.o = (nn.Linear(24, 24, bias=False) for _ in range(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.norm(x)
+        q, k, v = (part(y).view(1, -1, 3, 8).transpose(1, 2) for part in (self.q, self.k, self.v))
+        h = x + self.o(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+        return h + torch.relu(self.second(h))
+
+
+def cut(module: nn.Module, x: torch.Tensor) -> list[Stage]:
+    specification = specified(module, (x,), capture(module, (x,)))
+    whole, kept = in_stages(specification, [root.form for root in specification.roots()])
+    weights = [name for name, tensor in whole.tensors.items() if tensor.role == "weight"]
+    return stages((*kept, *whole.outputs), whole.extents, weights)
+
+
+def test_what_is_the_same_but_for_its_axes_is_kept_once() -> None:
+    found = cut(Attention().eval(), torch.randn(1, 7, 24))
+    products = [fold for stage in found for fold in stage.folds.values() if len(fold.axes) > 2]
+    weights = [x.attributes[0] for product in products for x in walk(product) if x.operator == "load"]
+    assert all(weights.count(f"{name}.weight") == 1 for name in "qkvo")
+    assert len({nameless(stage.whole) for stage in found}) == len(found)
+
+
+def test_a_kept_tensor_lies_as_it_is_read() -> None:
+    """The keys and values by their own lanes, scores by keys, over which they are summed."""
+    found = cut(Attention().eval(), torch.randn(1, 7, 24))
+    by_weight = {name: next(stage for stage in found if any(
+        x.operator == "load" and x.attributes[0] == f"{name}.weight" for x in walk(stage.whole))) for name in "qkv"}
+    for name, stage in by_weight.items():
+        (weight,) = [x for x in walk(stage.whole) if x.operator == "load" and x.attributes[0] == f"{name}.weight"]
+        assert stage.axes[-1] == weight.attributes[1].parts[-1].axis
+    scores = next(stage for stage in found if {by_weight["q"].target, by_weight["k"].target} <= stage.reads)
+    (keys,) = [x for x in walk(scores.whole) if x.operator == "load" and x.attributes[0] == by_weight["k"].target]
+    rows = {place.axis for place in keys.attributes[1:]} & {*scores.axes}
+    assert scores.axes[-1] in rows
+
+
+def test_time_goes_where_most_is_computed() -> None:
+    x, w = load("x", "m", "k"), load("w", "n", "k")
+    one = Stage("y", ("m", "n"), load("f"), {"f": fold("sum", "k", times(x, w))})
+    extents = {"m": 3, "n": 5, "k": 7}
+    assert work([one], extents) == 3 * 5 * 7 + 3 * 5
+    assert work([one, Stage("z", ("m",), fn("exp", load("v", "m")))], extents) == 3 * 5 * 7 + 3 * 5 + 3
+
+
+@pytest.mark.long
+def test_it_computes_what_torch_does() -> None:
+    result, expected = computed(Attention().eval(), (torch.randn(1, 7, 24),))
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
+
+
+# ------------------------------------------------------------------------------------------------- names of axes
+
+
+def with_names(form: Form, names: dict[str, str]) -> Form:
+    """The form with other names for all axes, bound ones too, put together anew."""
+    memo: dict[Form, Form] = {}
+    for x in walk(form):
+        inside = tuple(memo[y] for y in x.arguments)
+        if x.operator == "load":
+            name, *places = x.attributes
+            memo[x] = load(name, *(place.put({a: along(names[a]) for a in place.axes}) for place in places))
+        elif x.operator == "fold":
+            memo[x] = fold(x.attributes[0], [names[a] for a in x.attributes[1]], inside[0])
+        elif x.operator == "number":
+            value, powers = x.attributes
+            memo[x] = Form("number", (value, tuple(sorted((names[a], n) for a, n in powers))), ())
+        else:
+            memo[x] = made(x.operator, x.attributes, inside)
+    return memo[form]
+
+
+@given(st.sampled_from([output.form for program in PROGRAMS for output in program().outputs]), st.data())
+def test_other_names_are_told_to_be_names_alone(form: Form, data: st.DataObject) -> None:
+    axes = sorted({a for x in walk(form) for a in (*x.axes, *(x.attributes[1] if x.operator == "fold" else ()))})
+    names = dict(zip(axes, data.draw(st.permutations([*axes, "u", "w"])), strict=False))
+    other = with_names(form, names)
+    (shape, numbers), (again, others) = renamed(form), renamed(other)
+    assert nameless(form) == nameless(other)
+    if shape == again:                                   # where sums of alike terms are in one order
+        back = {number: axis for axis, number in numbers.items()}
+        assert with_names(other, {axis: back[number] for axis, number in others.items()}) is form
+
+
+def normed(row: str, deep: str, weight: str = "g") -> Form:
+    x = load("x", row, deep)
+    return times(x, inverse_root_mean_square(x, deep), load(weight, deep))
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [
+    (normed("i", "c"), normed("j", "d"), True),
+    (normed("i", "c"), normed("c", "i"), True),
+    (normed("i", "c"), normed("j", "c", "h"), False),
+    (load("x", "i", "i"), load("x", "i", "j"), False),
+    (minus(load("x", "i"), load("x", "j")), minus(load("x", "j"), load("x", "i")), True),
+    (times(load("x", "i"), load("y", "i")), times(load("x", "i"), load("y", "j")), False),
+    (fold("sum", "k", load("i", "k")), fold("sum", "i", load("i", "i")), True),
+    (fold("sum", "k", load("i", "k")), fold("sum", "k", load("k", "k")), False),
+    (fold("sum", "k", load("x", "k")), fold("max", "k", load("x", "k")), False),
+    (load("x", Place(along("i").parts, 1)), load("x", Place(along("i").parts, 2)), False),
+    (fn("exp", load("x", "i")), fn("log", load("x", "i")), False),
+])
+def test_what_is_the_same_but_for_names(one: Form, other: Form, same: bool) -> None:
+    assert (renamed(one)[0] == renamed(other)[0]) is same
+
+
+def test_who_reads_at_other_axes_shares_no_loops() -> None:
+    made_here = Stage("h", ("i", "c"), fn("exp", load("x", "i", "c")))
+    along_with = Stage("y", ("i",), plus(load("f")), {"f": fold("sum", "c", load("h", "i", "c"))})
+    across = Stage("y", ("i",), plus(load("f")), {"f": fold("sum", "j", load("h", "j", "i"))})
+    assert not elsewhere(along_with, [made_here]) and elsewhere(across, [made_here])
