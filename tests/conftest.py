@@ -41,6 +41,22 @@ def own_store(tmp_path_factory):
     os.environ["SAMESAME_STORE"] = str(tmp_path_factory.mktemp("store") / "rules.db")
 
 
+# What other tests have loaded. Between ranks, all variables of modules that may be a library's for distributed programs
+# are gone through, and these are most of what there is in a process that collected the tests.
+WITHOUT_GROUPS = {
+    "PIL", "_pytest", "anyio", "cv2", "google", "httpcore2", "httpx2", "hypothesis", "jax", "jaxlib", "jinja2",
+    "mistral_common", "mpmath", "networkx", "onnx", "onnx_ir", "onnxruntime", "onnxscript", "pydantic", "pytest",
+    "requests", "rich", "scipy", "selenium", "trio", "triton", "typer", "urllib3", "yaml",
+}
+
+
+@pytest.fixture(autouse=True)
+def modules_without_groups_are_known(monkeypatch):
+    from samesame.capture.ranks import libraries  # not above, as before
+
+    monkeypatch.setattr(libraries, "NOT_LIBRARIES", libraries.NOT_LIBRARIES | WITHOUT_GROUPS)
+
+
 # Of these files' parametrised tests the suite takes one of so many; the others are among the long ones.
 SAMPLED = {
     "capture/test_capture_models.py": 9,
