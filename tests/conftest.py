@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,20 +42,23 @@ def own_store(tmp_path_factory):
     os.environ["SAMESAME_STORE"] = str(tmp_path_factory.mktemp("store") / "rules.db")
 
 
-# What other tests have loaded. Between ranks, all variables of modules that may be a library's for distributed programs
-# are gone through, and these are most of what there is in a process that collected the tests.
+# What other tests have loaded, beside their own modules. Between ranks, all variables of modules that may be a library's
+# for distributed programs are gone through, and these are most of what there is in a process that collected the tests.
 WITHOUT_GROUPS = {
-    "PIL", "_pytest", "anyio", "cv2", "google", "httpcore2", "httpx2", "hypothesis", "jax", "jaxlib", "jinja2",
-    "mistral_common", "mpmath", "networkx", "onnx", "onnx_ir", "onnxruntime", "onnxscript", "pydantic", "pytest",
-    "requests", "rich", "scipy", "selenium", "trio", "triton", "typer", "urllib3", "yaml",
+    "PIL", "_pytest", "anyio", "attr", "charset_normalizer", "cv2", "dill", "execnet", "filelock", "gguf", "google",
+    "h11", "httpcore2", "httpx2", "huggingface_hub", "hypothesis", "jax", "jaxlib", "jinja2", "jsonschema",
+    "mistral_common", "mpmath", "networkx", "onnx", "onnx_ir", "onnxruntime", "onnxscript", "opt_einsum", "packaging",
+    "pluggy", "psutil", "pydantic", "pydantic_core", "pygments", "pytest", "regex", "requests", "rich", "scipy",
+    "selenium", "tokenizers", "tqdm", "trio", "triton", "typer", "urllib3", "websocket", "yaml",
 }
 
 
 @pytest.fixture(autouse=True)
-def modules_without_groups_are_known(monkeypatch):
+def modules_without_groups_are_known(request, monkeypatch):
     from samesame.capture.ranks import libraries  # not above, as before
 
-    monkeypatch.setattr(libraries, "NOT_LIBRARIES", libraries.NOT_LIBRARIES | WITHOUT_GROUPS)
+    others = {name for name in sys.modules if name.startswith("test_")} - {request.path.stem}
+    monkeypatch.setattr(libraries, "NOT_LIBRARIES", libraries.NOT_LIBRARIES | WITHOUT_GROUPS | others)
 
 
 @pytest.fixture(autouse=True)
