@@ -197,10 +197,10 @@ def test_what_was_reached_stays(monkeypatch):
 def test_outputs_are_named_even_if_they_were_not_compared(monkeypatch):
     module = sys.modules["samesame.check"]
     monkeypatch.setattr(module, "weigh", lambda *_, **__: time.sleep(30))
-    verdict = check(silu, spelled, X, timeout=3.0)
+    verdict = check(silu, spelled, X, timeout=2.0)
     assert [(root.name, root.evidence.rung) for root in verdict.roots] == [("0", Rung.UNDECIDED)]
     assert "while running both programs" in verdict.notes[-1]
-    assert verdict.timing["execute"] > 1.0
+    assert verdict.timing["execute"] > 0.5
 
 
 def test_what_stood_in_the_way_of_a_proof_is_said():

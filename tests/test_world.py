@@ -149,7 +149,7 @@ def test_reduce_scatter(program):
     agree(outcome(program, xs), list(sum(doubled(xs)).chunk(2)))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(2, 3), st.data())
 def test_all_to_all_with_uneven_splits(size, data):
     splits = [data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)) for _ in range(size)]

@@ -37,7 +37,7 @@ def in_turn(x, router, up):
 
 def inputs():
     torch.manual_seed(0)
-    return torch.randn(5, 4), torch.randn(EXPERTS, 4), torch.randn(EXPERTS, 4, 4)
+    return torch.randn(3, 2), torch.randn(EXPERTS, 2), torch.randn(EXPERTS, 2, 2)
 
 
 def test_a_write_at_what_topk_chose_meets_a_loop_over_experts():

@@ -22,7 +22,7 @@ from samesame.formula.tensor import leaf
 from samesame.store import Store
 
 SEED = 0
-CHANGES, CHANGE_PARTS, CHANGES_EACH = range(0, 32, 3), 32, 26          # which parts of 32, and how many each has
+CHANGES, CHANGE_PARTS, CHANGES_EACH = range(0, 64, 3), 64, 15          # which parts of 64, and how many each has
 LAWS, LAW_PARTS, LAWS_EACH = range(0, 39, 3), 48, 17
 TWIN_PARTS = 6
 TWIN_SHARE = 20             # one in so many twins goes through the whole of `check`

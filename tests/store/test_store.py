@@ -202,7 +202,7 @@ def test_eight_processes_write_at_once_and_all_are_killed_one_by_one(opened, not
 def test_a_writer_killed_at_any_moment_leaves_whole_batches(opened, notices, tmp_path):
     times = random.Random(3)
     said: list[int] = []
-    for number in range(25):
+    for number in range(15):
         writer = Writer(tmp_path / "rules.sqlite", number, size=9_000)
         time.sleep(times.uniform(0.0, 0.06))
         said += writer.kill()
