@@ -126,15 +126,25 @@ def test_inputs_are_read_where_they_lie_and_results_lie_as_they_did(
 
 def computed(module: nn.Module, inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """What kernels make of the inputs, and what the module does."""
+    (result,), (expected,) = several(module, inputs)
+    return result, expected
+
+
+def several(
+    module: nn.Module, inputs: Sequence[torch.Tensor]
+) -> tuple[tuple[torch.Tensor, ...], tuple[torch.Tensor, ...]]:
+    """The same of a module with several results."""
     specification = specified(module, inputs, capture(module, inputs))
     whole, kept = in_stages(specification, [root.form for root in specification.roots()])
     given = dict(zip(specification.arguments, inputs, strict=True)) | dict(module.named_parameters())
     found = native(whole, lambda programs, sizes, share: tune(programs, sizes, given, 0.3), kept)
     weights = [name for name, t in whole.tensors.items() if t.role == "weight"]
-    run = compile_program(found.program, specification.arguments, weights, ["result 0"])
+    outputs = [output.name for output in whole.outputs]
+    run = compile_program(found.program, specification.arguments, weights, outputs)
     with torch.no_grad():
-        (result,), expected = run(*(given[name].detach() for name in run.arguments)), module(*inputs)
-    return result.as_strided(*found.layout(whole.outputs[0])), expected
+        results, expected = run(*(given[name].detach() for name in run.arguments)), module(*inputs)
+    laid = (result.as_strided(*found.layout(output)) for result, output in zip(results, whole.outputs, strict=True))
+    return tuple(laid), expected if isinstance(expected, tuple) else (expected,)
 
 
 class Hidden(nn.Module):
@@ -280,7 +290,7 @@ def test_stages_that_are_not_the_form_are_refused(monkeypatch: pytest.MonkeyPatc
     from samesame.optimize import native as module
 
     cut = module.stages
-    monkeypatch.setattr(module, "stages", lambda outputs, extents: cut(wrong, extents))
+    monkeypatch.setattr(module, "stages", lambda outputs, extents, weights: cut(wrong, extents, weights))
     with pytest.raises(NoSchedule, match="not proved to be its form"):
         made(specification)
 

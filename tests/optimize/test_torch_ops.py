@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from optimize.test_reassociation import written
 from samesame import check
 from samesame.capture import capture
+from samesame.optimize.algebra import specified
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.operators import read
 from samesame.optimize.search import searched
@@ -102,6 +103,26 @@ def test_weights_are_shared_not_copied(tmp_path):
     with torch.no_grad():
         original.scale.zero_()
     torch.testing.assert_close(fast(rows), original(rows))
+
+
+class Turned(nn.Module):
+    """Its form sums over rows before the layer; of the results one is row-major and one turned."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 6)
+
+    def forward(self, x, y):
+        both = self.linear(torch.cat([x[:, None].expand(-1, 5, -1), y[None].expand(3, -1, -1)], -1))
+        return both.relu(), both.transpose(0, 1).exp()
+
+
+def test_results_lie_as_the_program_returns_them(tmp_path):
+    program, inputs = Turned(), (x(3, 2), x(5, 2))
+    spec = specified(program, inputs, capture(program, inputs))
+    for candidate in searched(spec).candidates:
+        found = written(source(spec, candidate.outputs), tmp_path, program)(*inputs)
+        torch.testing.assert_close(found, program(*inputs), rtol=1e-4, atol=1e-5, check_stride=True)
 
 
 def test_what_is_the_same_is_computed_once(tmp_path):

@@ -11,12 +11,11 @@ lies in memory as it is read first: along the axis that lanes of its reader run 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from hashlib import blake2b
 
-from samesame.optimize.forms import Form, Place, along, finite, fold, load, made, size_of, substitute, times, walk
+from samesame.optimize.forms import Form, along, finite, fold, load, made, size_of, substitute, times, walk
+from samesame.optimize.names import nameless, renamed
 from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.specification import Output
 
@@ -51,7 +50,7 @@ def stages(outputs: Iterable[Output], extents: Mapping[str, int], weights: Colle
     kept = frozenset[str]()
     while True:                                      # what one stage must keep, another need not compute again
         cutter = _Cutter(kept, extents, weights)
-        for output in outputs:
+        for output in sorted(outputs, key=lambda output: output.form.height):      # one may be a part of another
             cutter.output(output)
         now = frozenset(map(nameless, cutter.kept))
         if kept >= now:
@@ -141,19 +140,24 @@ def is_operand(factor: Form, others: Iterable[Form], fold: Form) -> bool:
     return factor.operator == "load" and bool(set(factor.axes) & set(fold.axes) - rest)
 
 
+NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what sums are accumulated in
+
+
 class _Cutter:
     def __init__(self, anyway: frozenset[str], extents: Mapping[str, int], weights: Collection[str]) -> None:
         self.anyway = anyway                         # what is kept wherever it occurs, without names of axes
         self.extents, self.weights = extents, weights
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
-        self.alike: dict[Hashable, tuple[Stage, dict[str, int]]] = {}
+        self.alike: dict[Hashable, tuple[Stage, tuple[str, ...]]] = {}
         self.folding: dict[Form, bool] = {}
 
     def output(self, output: Output) -> None:
         axes = tuple(axis for d in output.turned for axis in output.dims[d])
         value, folds = self.value(output.form, axes)
-        self.stages.append(Stage(output.name, axes, value, folds, output.dtype))
+        self.stages.append(stage := Stage(output.name, axes, value, folds, output.dtype))
+        if output.dtype in NOT_ROUNDED and sorted(axes) == [*output.form.axes]:
+            self.read_as(output.form, stage)
 
     def keep(self, form: Form, order: Sequence[str]) -> Form:
         """The form as a tensor of its own, with its axes in this order where it is kept for the first time."""
@@ -163,23 +167,26 @@ class _Cutter:
 
     def new(self, form: Form, axes: tuple[str, ...]) -> Form:
         value, folds = self.value(form, axes)
-        stage = Stage(f"kept {len(self.stages)}", axes, value, folds)
-        self.stages.append(stage)
-        shape, numbers = renamed(form)
-        self.alike[shape] = stage, numbers
-        return load(stage.target, *map(along, axes))
+        self.stages.append(stage := Stage(f"kept {len(self.stages)}", axes, value, folds))
+        return self.read_as(form, stage)
+
+    def read_as(self, form: Form, stage: Stage) -> Form:
+        """The stage's target is the form from now on, under any names of axes."""
+        key, names = renamed(form, self.extent)
+        self.alike.setdefault(key, (stage, names))
+        return self.kept.setdefault(form, load(stage.target, *map(along, stage.axes)))
 
     def another(self, form: Form) -> Form | None:
         """What is kept already and is this form but for the names of axes, at this form's axes."""
-        shape, numbers = renamed(form)
-        if shape not in self.alike:
+        key, names = renamed(form, self.extent)
+        if key not in self.alike:
             return None
-        stage, others = self.alike[shape]
-        names = {number: axis for axis, number in numbers.items()}
-        pairs = {axis: names[number] for axis, number in others.items()}
-        if any(size_of([one], self.extents) != size_of([other], self.extents) for one, other in pairs.items()):
-            return None
-        return load(stage.target, *(along(pairs[axis]) for axis in stage.axes))
+        stage, own = self.alike[key]
+        here = dict(zip(own, names, strict=True))
+        return load(stage.target, *(along(here[axis]) for axis in stage.axes))
+
+    def extent(self, axis: str) -> int:
+        return size_of([axis], self.extents)
 
     def value(self, form: Form, order: tuple[str, ...]) -> tuple[Form, dict[str, Form]]:
         """What is left of a form when its folds are names and what has fewer axes is kept."""
@@ -261,53 +268,6 @@ def lanes_of(x: Form, weights: Collection[str]) -> set[str]:
     given = [] if inner is None else [y for y in factors(inner.arguments[0]) if y.operator == "load"]
     packed = {axis for y in given if y.attributes[0] in weights for axis in y.axes}
     return packed or {axis for y in given for axis in in_memory(y)[-1:]} or set(x.axes)
-
-
-def renamed(form: Form) -> tuple[Hashable, dict[str, int]]:
-    """The form with numbers for the names of its axes, and the numbers. Forms that are the same so are the same but for
-    these names, free and bound ones."""
-    numbers = dict[str, int]()
-
-    def inner(x: Form) -> Sequence[Form]:
-        return sorted(x.arguments, key=nameless) if x.operator in IN_ANY_ORDER else x.arguments
-
-    every = [*walk(form, arguments=inner)]
-    place = {x: n for n, x in enumerate(every)}
-    shape = [(x.operator, attributes(x, lambda axis: numbers.setdefault(axis, len(numbers))),
-              tuple(place[y] for y in inner(x))) for x in every]
-    return tuple(shape), numbers
-
-
-@lru_cache(1 << 14)
-def nameless(form: Form) -> str:
-    """A digest of the form without the names of its axes."""
-    inside = [nameless(x) for x in form.arguments]
-    said = form.operator, attributes(form, lambda _: 0), sorted(inside) if form.operator in IN_ANY_ORDER else inside
-    return blake2b(repr(said).encode(), digest_size=16).hexdigest()
-
-
-IN_ANY_ORDER = frozenset({"plus", "times", "extremum"})
-
-
-def attributes(x: Form, number: Callable[[str], int]) -> Hashable:
-    """A form's attributes with numbers for its axes."""
-
-    def put(place: Place) -> Hashable:
-        parts = tuple((number(part.axis), part.factor, tuple(sorted(map(number, part.over)))) for part in place.parts)
-        return parts, place.offset, tuple(sorted(map(number, place.past)))
-
-    match x.operator, *x.attributes:
-        case "load", name, *places:
-            return (name, *map(put, places))
-        case "position", place:
-            return put(place)
-        case "fold", monoid, axes:
-            return monoid, tuple(sorted(map(number, axes)))
-        case "number", value, powers:
-            return value, tuple(sorted((number(axis), exponent) for axis, exponent in powers))
-        case "concat", axis, parts:
-            return number(axis), tuple(part and number(part) for part in parts)
-    return tuple(x.attributes)
 
 
 def groups(stages: list[Stage], alone: Iterable[str] = ()) -> Iterator[list[Stage]]:

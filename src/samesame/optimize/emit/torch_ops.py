@@ -33,6 +33,7 @@ from samesame.optimize.emit.variables import (
     unit,
 )
 from samesame.optimize.forms import Form, Infinity, Part, Place, base, finite, text
+from samesame.optimize.names import renamed
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import parts_of
 from samesame.optimize.specification import KEPT, Dims, Output, Specification
@@ -104,7 +105,7 @@ class Printer:
         taken = [self.argument(name) for name in names]
         for call in self.specification.calls:
             self.call(call)
-        returned = [self.output(output) for output in self.specification.outputs]
+        returned = [self.laid(self.output(output), output) for output in self.specification.outputs]
         self.lines.append(f"return {self.returned(returned)}")
         body = "\n".join(f"        {line}" for line in self.lines)
         note = "Each line has its formula beside it."
@@ -162,34 +163,11 @@ class Printer:
     # -------------------------------------------------------------------------------------------------------- sharing
 
     def key(self, form: Form) -> tuple[int, tuple[str, ...]]:
-        """What the form is up to the names of its axes, as a number, and these names in the number's order."""
+        """What the form is up to the names of its axes, as a number, and its axes in an order that all such have."""
         if form not in self.keys:
-            places, order = list[Any](), list[str]()
-
-            def number(axis: str) -> int:
-                if axis not in order:
-                    order.append(axis)
-                return order.index(axis)
-
-            def numbered(attribute: Any) -> Any:
-                if isinstance(attribute, Place):
-                    parts = ((number(p.axis), p.factor, p.over) for p in attribute.parts)
-                    return (attribute.offset, attribute.past, *parts)
-                return attribute
-
-            for x in form.arguments:
-                below, axes = self.key(x)
-                places.append((below, *map(number, axes)))
-            attributes: Any = tuple(map(numbered, form.attributes))
-            if form.operator == "fold":
-                attributes = (attributes[0], tuple(sorted(map(number, attributes[1]))))
-            elif form.operator == "concat":
-                parts = tuple(None if p is None else number(p) for p in attributes[1])
-                attributes = (number(attributes[0]), parts)
-            free = [axis for axis in order if axis in form.axes]
-            whole = (form.operator, attributes, tuple(places), tuple(map(number, free)),
-                     tuple(self.extent(a) for a in order))
-            self.keys[form] = self.codes.setdefault(whole, len(self.codes)), tuple(free)
+            whole, names = renamed(form, self.extent)
+            free = tuple(axis for axis in names if axis in form.axes)
+            self.keys[form] = self.codes.setdefault(whole, len(self.codes)), free
         return self.keys[form]
 
     def variable(self, form: Form) -> Variable:
@@ -583,6 +561,14 @@ class Printer:
         if v.dtype != output.dtype:
             expression = f"{unit(expression)}.to(torch.{output.dtype})"
         return expression
+
+    def laid(self, expression: str, output: Output) -> str:
+        """As it lies in memory where the program returns it."""
+        turned = output.turned
+        if turned == tuple(range(len(turned))):
+            return f"{unit(expression)}.contiguous()"
+        back = tuple(turned.index(d) for d in range(len(turned)))
+        return f"{unit(expression)}.permute({turned}).contiguous().permute({back})"
 
     def shaped(self, v: Variable, dims: Dims, flat: list[str]) -> str:
         if not v.dtype:

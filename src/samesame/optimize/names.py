@@ -1,0 +1,59 @@
+"""Forms up to the names of their axes.
+
+Queries read the norm of row i, keys that of row j: two forms, and one tensor. A form with numbers for the names of its
+axes, in the order in which they are met, is the same for both; sums and products are met in an order without names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+
+from samesame.optimize.forms import Form, Place, walk
+
+IN_ANY_ORDER = frozenset({"plus", "times", "extremum"})
+
+
+def renamed(form: Form, extent: Callable[[str], int]) -> tuple[Hashable, tuple[str, ...]]:
+    """The form with numbers for the names of its axes, with their extents; and the axes, free and bound ones, in the
+    numbers' order. Forms of which this is the same are the same but for names, and the axes say which is which."""
+    numbers = dict[str, int]()
+
+    def inner(x: Form) -> Sequence[Form]:
+        return sorted(x.arguments, key=nameless) if x.operator in IN_ANY_ORDER else x.arguments
+
+    every = [*walk(form, arguments=inner)]
+    place = {x: n for n, x in enumerate(every)}
+    shape = tuple((x.operator, attributes(x, lambda axis: numbers.setdefault(axis, len(numbers))),
+                   tuple(place[y] for y in inner(x))) for x in every)
+    return (shape, tuple(map(extent, numbers))), tuple(numbers)
+
+
+@lru_cache(1 << 14)
+def nameless(form: Form) -> str:
+    """A digest of the form without the names of its axes."""
+    inside = [nameless(x) for x in form.arguments]
+    said = form.operator, attributes(form, lambda _: 0), sorted(inside) if form.operator in IN_ANY_ORDER else inside
+    return blake2b(repr(said).encode(), digest_size=16).hexdigest()
+
+
+def attributes(x: Form, number: Callable[[str], int]) -> Hashable:
+    """A form's attributes with numbers for its axes."""
+
+    def put(place: Place) -> Hashable:
+        parts = tuple((number(part.axis), part.factor, tuple(sorted(map(number, part.over)))) for part in place.parts)
+        return parts, place.offset, tuple(sorted(map(number, place.past)))
+
+    match x.operator, *x.attributes:
+        case "load", name, *places:
+            return (name, *map(put, places))
+        case "position", place:
+            return put(place)
+        case "fold", monoid, axes:
+            return monoid, tuple(sorted(map(number, axes)))
+        case "number", value, powers:
+            return value, tuple(sorted((number(axis), exponent) for axis, exponent in powers))
+        case "concat", axis, parts:
+            return number(axis), tuple(part and number(part) for part in parts)
+    return tuple(x.attributes)
