@@ -18,7 +18,9 @@ from planted import FUSED, FUSED_LLAMA, IN_FUSED, IN_LLAMA, PLAIN, Planted, prog
 from samesame import check
 from samesame.capture import capture
 from samesame.diagnose import diagnose
+from samesame.diagnose.repeated import repetitions
 from samesame.evidence import Site, Verdict
+from samesame.graph import Graph, Node, Origin, TensorType
 from samesame.relate.draws import take_draws
 from samesame.relate.prove import Prover
 from samesame.relate.relating import closed_values, input_relation, relate
@@ -243,3 +245,13 @@ def test_a_line_that_splits_into_other_numbers_of_pieces_is_another_place():
     rows = (torch.randn(3, 5, generator=torch.Generator().manual_seed(0)),)
     verdict = check(lambda x: weighed(x, 0), lambda x: weighed(x, -1), rows)
     assert verdict.verdict == "different" and verdict.divergence is not None
+
+
+def test_every_other_place_of_a_line_is_before_and_after_the_one_that_is_changed():
+    kind, line = TensorType((2,), "float32"), Origin("norm.py", 7)
+    x = Node("x", "input", type=kind)
+    nodes = [Node(f"y{k}", "aten.rsqrt.default", (x,), {}, kind, line) for k in range(5)]
+    for at, node in enumerate(nodes):
+        *_, (_, words, places) = repetitions(node, Graph("left", (x, *nodes), (("0", nodes[-1]),), {}))
+        others = [other for other in nodes[at % 2 :: 2] if other is not node]
+        assert [*places] == others and words.endswith(f"{len(others) + 1} in all")

@@ -32,6 +32,13 @@ def values(graph, inputs, **options):
     return execute(graph, graph.tensors | inputs, **options)
 
 
+def test_what_other_ranks_have_is_no_constant_and_neither_is_what_is_made_of_it():
+    got = Node("got", "collective.recv", (), {"peer": 1, "tag": 0}, TensorType((2,), "float32"))
+    ones = Node("ones", "aten.ones.default", ((2,),), {}, TensorType((2,), "float32"))
+    more = Node("more", "aten.add.Tensor", (got, ones), {}, TensorType((2,), "float32"))
+    assert closed(graph_of(got, ones, more)) == {"ones"}
+
+
 def test_float64_widens_everything_that_is_computed_from_data():
     class Mixed(nn.Module):
         def __init__(self):

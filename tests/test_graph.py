@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samesame.graph import Dtype, Graph, Node, Origin, TensorType
+from samesame.graph.interface import Interface, python_values
 from samesame.graph.text import GraphError, from_json, parse, text_form, to_json
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,4}(\.[a-z0-9]{1,3})?", fullmatch=True)
@@ -144,3 +145,19 @@ def test_a_line_that_does_not_fit_is_named(line, complaint):
 def test_json_that_is_no_graph_is_refused(form, complaint):
     with pytest.raises(GraphError, match=complaint):
         from_json(form)
+
+
+@pytest.mark.parametrize("values, changed, on_one_side", [
+    ("values", "changed", 0), ("taken", "changed_in_arguments", 1),
+])
+def test_what_one_side_only_leaves_in_an_argument_is_a_difference_and_in_an_attribute_is_none(
+    values, changed, on_one_side
+):
+    def left_with(*calls):
+        names = frozenset(name for held in calls for name in held)
+        return Interface((), (), **{values: calls, changed: names})
+
+    one, other, none = left_with({"cache.seen": 1}), left_with({"cache.seen": 2}), left_with({})
+    assert not [*python_values(one, one)] and not [*python_values(none, none)]
+    assert len([*python_values(one, other)]) == 1
+    assert len([*python_values(one, none)]) == len([*python_values(none, one)]) == on_one_side

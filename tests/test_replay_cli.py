@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from itertools import product
+from types import SimpleNamespace
 
 import pytest
 
 from samesame import cli
-from samesame.certificate.replay import digest
+from samesame.certificate.replay import LADDER, Broken, _Replay, digest
 
 PAIR = """
 import torch
@@ -195,3 +197,13 @@ def test_a_verdict_without_a_certificate_says_so(folder, monkeypatch, capsys):
                "--certificate", "none.json", "-q")
     assert code == 1 and not (folder / "none.json").exists()
     assert "only a verdict of same without restriction has one" in capsys.readouterr().err
+
+
+def test_a_certificate_claims_no_more_than_the_weakest_of_its_proofs():
+    whole = SimpleNamespace(form={"sizes": {"B": 2}, "not_followed": []})
+    for claimed, *proofs in product(LADDER[1:], repeat=3):
+        if LADDER.index(claimed) <= min(map(LADDER.index, proofs)):
+            _Replay.rungs(whole, claimed, proofs)
+        else:
+            with pytest.raises(Broken, match=f"only, not {claimed}"):
+                _Replay.rungs(whole, claimed, proofs)

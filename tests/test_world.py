@@ -210,6 +210,19 @@ def test_broadcast_reduce_gather_and_scatter_have_a_root():
     agree(outcome(scatter, xs), list(ys[1].split(1)))
 
 
+def test_the_source_of_a_broadcast_is_a_rank_of_its_group():
+    def program(x, rank, size):
+        made = [dist.new_group(list(ranks)) for ranks in ((0, 1), (2, 3))]
+        own = made[rank // 2]
+        y = x * 1
+        dist.broadcast(y, group=own, group_src=1)
+        return y, functional.broadcast(x, 1, own) * 1
+
+    xs = tensors(4, 2)
+    ys = doubled(xs)
+    agree(outcome(program, xs), [(ys[1], ys[1])] * 2 + [(ys[3], ys[3])] * 2)
+
+
 def test_permute_passes_tensors_round():
     def program(x, rank, size):
         return functional.permute_tensor(x, [1, 2, 0], dist.group.WORLD) * 1

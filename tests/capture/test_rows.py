@@ -294,6 +294,14 @@ def test_it_is_refused_where_all_rows_are_chosen_too(program):
         capture(program, (example()[0], torch.ones(ROWS, dtype=torch.bool)))
 
 
+def test_rows_that_data_chose_are_not_turned_into_columns():
+    def program(x, kept):
+        return x[kept].reshape(WIDTH, -1).sum(1)
+
+    with pytest.raises(Refused, match="reshapes across rows that data chose"):
+        capture(program, example())
+
+
 def test_a_question_is_asked_with_nothing_chosen_though_nothing_else_depends_on_it():
     def program(x, y):
         if (y > 0).any():

@@ -75,12 +75,14 @@ RISING = {
     "a positive factor that is chosen": V * where(lt(w[I], 0), 2, exp(w[I])),
     "a bias that is a root of a square": V + sqrt(w[I] * w[I]),
     "a positive factor that is no number": V * exp(w[I]) * (2 + absolute(w[I])),
+    "two factors below zero": V * (-1 - exp(w[I])) * (-2 - absolute(w[I])),
 }
 FALLING = {
     "turned": -V,
     "one minus": 1 - sigmoid(V),
     "exp(−x)": exp(-2 * V) / total(exp),
     "an inverse": power(1 + exp(V), -1),
+    "three factors below zero": V * (-1 - exp(w[I])) * (-2 - absolute(w[I])) * (-3 - w[I] * w[I]),
 }
 STAYS = {
     "a factor of unknown sign": V * w[I],

@@ -6,7 +6,7 @@ import pytest
 
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import Proved, prove_equal
-from samesame.formula.expr import Max, Size, Sum, const, exp, lt, power, where
+from samesame.formula.expr import Max, Size, Sum, and_, const, eq, exp, lt, not_, power, where
 from samesame.formula.laws import LAWS
 from samesame.formula.normal import normal
 from samesame.formula.signs import is_nonnegative, is_positive
@@ -73,6 +73,14 @@ def test_a_maximum_over_both_halves_of_a_row_is_over_something_and_over_one_half
 
     assert not any("at least one element" in said for said in conditions(const(-10000)))
     assert any("at least one element" in said for said in conditions(constant(float("-inf"))))
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 4])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_row_without_some_elements_is_not_empty_if_it_has_more_than_these(least, count):
+    row, left_out = leaf("row", (Size("K", least),)), [leaf(f"p{k}", (), "int")[()] for k in range(count)]
+    rest = Sum(row.shape[0], lambda k: where(and_(*(not_(eq(k, p)) for p in left_out)), exp(row[k]), 0))
+    assert signs(rest) == (True, least > count)
 
 
 SQUARES = {

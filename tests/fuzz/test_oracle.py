@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf, nan
 from types import SimpleNamespace
 
 import pytest
 import torch
 
 from samesame.fuzz.judge import judge
+from samesame.fuzz.oracle import gap
 from samesame.fuzz.program import Input, Program, Ref, Step
 from samesame.fuzz.reduce import first_wrong, reduced
 from samesame.fuzz.undefined import leaves_open
@@ -221,3 +223,13 @@ def test_the_line_after_which_eager_and_compiled_part():
     program = of(*steps)
     assert first_wrong(program, lambda part: "wrong" if len(part) > 1 else "") == "b = torch.cumsum(a, 0)"
     assert first_wrong(program, lambda part: "") == "y = torch.neg(b)", "the whole program shows it"
+
+
+@pytest.mark.parametrize("number, other, true, told", [
+    (2.0, inf, 2.0, True), (2.0, nan, 2.0, True), (3.3e38, inf, 3.4e38, False),
+    (inf, 3.3e38, 3.4e38, False), (3.3e38, inf, None, True), (inf, inf, 1e39, False), (nan, nan, 2.0, False),
+])
+def test_no_number_for_a_number_counts_unless_the_true_one_is_about_the_largest(number, other, true, told):
+    eager, compiled = torch.tensor([1.0, number]), torch.tensor([1.0, other])
+    wide = None if true is None else torch.tensor([1.0, true], dtype=torch.float64)
+    assert bool(gap(eager, compiled, wide)) == told

@@ -190,3 +190,20 @@ def launch_found(m=5, n=40):
     out = torch.empty(m, dtype=torch.int32, device="cuda")
     found_kernel[(m,)](x, out, n)
     return out
+
+
+@triton.jit
+def by_program_kernel(x_ptr, out_ptr, n):
+    row = tl.program_id(0)
+    total = 0.0
+    for k in range(0, n, row):
+        total += tl.load(x_ptr + row * n + k)
+    tl.store(out_ptr + row, total)
+
+
+def launch_by_program(m=5, n=40):
+    """The first program goes on without end."""
+    x = torch.randn(m, n, device="cuda")
+    out = torch.empty(m, device="cuda")
+    by_program_kernel[(m,)](x, out, n)
+    return out

@@ -13,7 +13,7 @@ from samesame.kernels.indices import integers
 from samesame.kernels.indices.integers import at_most, equal, less, minus, plus_, quotient, remainder, times_
 from samesame.kernels.indices.points import Point, Points
 from samesame.kernels.indices.products import multiplies
-from samesame.kernels.indices.ranges import holds_by_ranges, least
+from samesame.kernels.indices.ranges import holds_by_ranges, is_never_negative, least
 from samesame.kernels.indices.solver import IndexProver
 
 M, N = Size("m", 1), Size("n", 2)
@@ -180,3 +180,13 @@ def test_a_position_is_in_its_row() -> None:
 )
 def test_which_claims_are_about_products(claim: Expr, told: bool) -> None:
     assert multiplies(claim) == told
+
+
+@pytest.mark.parametrize("extent", [4, N])
+def test_what_is_never_negative_is_so_at_both_ends_of_each_index(extent: int | Expr) -> None:
+    """The sign of what an index is multiplied by may be known of the other's values alone: j·(2 − i) − 1."""
+    i, j = index(const(2)), index(const(extent))
+    for a, b, c, d in itertools.product(range(-2, 3), range(-2, 3), range(-2, 3), range(-2, 4)):
+        if is_never_negative(plus_(times_(times_(i, j), a), times_(i, b), times_(j, c), d)):
+            ends = itertools.product((0, 1), (0, 1, 3, 8) if extent is N else (0, 3))
+            assert all(a * m * n + b * m + c * n + d >= 0 for m, n in ends), (a, b, c, d)

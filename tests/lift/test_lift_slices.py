@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 pytest.importorskip("triton")
 
 from lifted import Lifted
+from samesame.formula.evaluate import evaluate
 from samesame.formula.expr import const
+from samesame.formula.tensor import leaf
 from samesame.kernels.indices import integers
 from samesame.lift import lift, tried
+from samesame.lift.compose import lain, with_part
 from samesame.lift.wholes import Part, joined
 
 KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "slices.py")
@@ -77,3 +83,21 @@ def test_a_part_that_follows_another_one_is_its_bytes_too() -> None:
             assert bytes_of(both) == bytes_of(one) | bytes_of(other)
     assert followed > 100
     assert integers.plus_(const(1), const(2)) is const(3)  # by which parts are compared
+
+
+@pytest.mark.parametrize("part", [
+    lambda x: x[1:3], lambda x: x[:, 2], lambda x: x[3], lambda x: x[1:3, 2:4], lambda x: x[2:, :3],
+    lambda x: x[1, 2:4],
+])
+def test_a_slice_is_written_where_it_lies_and_nowhere_else(part: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    def view(x: torch.Tensor) -> SimpleNamespace:
+        return SimpleNamespace(memory=0, dtype="float32", shape=x.shape, strides=x.stride(), offset=x.storage_offset())
+
+    held = torch.arange(20.0).reshape(4, 5)
+    written = part(held)
+    fresh = 100 + torch.arange(float(written.numel())).reshape(written.shape)
+    values = leaf("fresh", tuple(fresh.shape)), leaf("held", (4, 5))
+    _, found = with_part(values[0], view(written), lain("out", view(held)), values[1])
+    got = evaluate(found, {"fresh": fresh.numpy(), "held": held.clone().numpy()}, {})
+    written.copy_(fresh)
+    assert torch.equal(torch.as_tensor(got), held.double())

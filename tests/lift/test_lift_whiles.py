@@ -42,3 +42,8 @@ def test_a_wrong_step_or_mask_is_found(name: str, obligation: str) -> None:
 def test_a_loop_without_a_known_end_is_named_with_its_line(name: str) -> None:
     (sentence,) = KERNELS.kernel(name).unsupported
     assert "does not count up to a bound" in sentence and "launches/whiles.py:" in sentence
+
+
+def test_a_step_that_may_be_none_is_named_with_its_line() -> None:
+    (sentence,) = KERNELS.kernel("by_program").unsupported
+    assert "a loop whose step is not known to be positive" in sentence and "launches/whiles.py:" in sentence

@@ -216,7 +216,8 @@ def movement() -> Samples:
         yield S("Gather", (real(4, 3), places), {"axis": axis})
     yield S("Gather", (real(4, 3, 2), ints(0, 2, 1)), {"axis": 1})
     for axis in (0, 1, -1):
-        yield S("GatherElements", (real(3, 3), ints([0, -1, 2], [1, 1, 0], [2, 0, 0])), {"axis": axis})
+        for places in (ints([0, -1, 2], [1, 1, 0], [2, 0, 0]), ints([0, 1, 2], [1, 1, 0], [2, 0, 0])):
+            yield from (S("GatherElements", (real(3, 3), places), {"axis": axis}, fixed=fixed) for fixed in ((), (1,)))
         for how in ("none", "add", "mul", "max", "min"):
             yield S("ScatterElements", (real(3, 3), ints([0, -1, 2], [1, 2, 0], [2, 0, 1]), real(3, 3)),
                     {"axis": axis, "reduction": how})

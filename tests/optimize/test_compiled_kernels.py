@@ -16,6 +16,7 @@ import torch
 from compiled_programs import compile_program
 
 from samesame.evidence import SamesameError
+from samesame.formula.expr import maximum, minimum
 from samesame.formula.scalars import SCALARS
 from samesame.optimize import machine, tune
 from samesame.optimize.compiled import Compiled, _vector_functions, library, load
@@ -175,6 +176,22 @@ def test_the_functions_of_vectors_are_linked() -> None:
     as long."""
     called = compile_program(bound(by_hand.every_function(["erf"]), {"N": 32}), ["x"], [], ["y"])
     assert b"libmvec" in called.file.read_bytes()
+
+
+def test_the_larger_and_the_smaller_of_two_are_nan_where_one_is() -> None:
+    """In lanes, and one by one."""
+    x, y = Buffer("x", (N,)), Buffer("y", (N,))
+    outs = [Buffer(f"out{number}", (2, N)) for number in range(2)]
+    kernels = []
+    for out, kind in zip(outs, ("vector", "serial"), strict=True):
+        i, over_i = loop(kind, N)
+        body = over_i(*(Store(out, (k, i), of(x[i], y[i])) for k, of in enumerate((maximum, minimum))))
+        kernels.append(Kernel(out.name, (x, y), (out,), (body,)))
+    called = compile_program(Program(tuple(kernels)), ["x", "y"], [], [out.name for out in outs])
+    ends = torch.tensor([nan, 1.0, -2.0, inf, -inf])
+    a, b = torch.cartesian_prod(ends, ends).repeat(2, 1)[:N].T.contiguous()
+    for found in called(a, b):
+        torch.testing.assert_close(found, torch.stack([torch.maximum(a, b), torch.minimum(a, b)]), equal_nan=True)
 
 
 def test_exponentials_at_the_ends_of_the_range() -> None:

@@ -15,6 +15,9 @@ from torch import nn
 
 from samesame.capture import capture
 from samesame.check import check
+from samesame.evidence import Rung, Sizes, Verdict
+from samesame.formula.expr import Size, mod
+from samesame.formula.region import Condition, Region
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import DEFAULT, EAGER, FROZEN, STEPS, by_compiler
 from samesame.optimize.facts import facts_of, unguarded
@@ -57,6 +60,20 @@ def test_it_runs_what_was_found_at_every_size_that_was_proved(found):
         for rows in (600, 2, 601):
             assert called(found, program, module, torch.randn(rows, 48)) == 1
         assert called(found, program, module, x=torch.randn(7, 48)) == 1
+
+
+def test_it_runs_at_the_sizes_of_the_example_alone_where_others_have_conditions():
+    rows = Size("B", 2)
+
+    def covered(*conditions):
+        sizes = Sizes(places={("x", 0): rows}, region=Region({"B": (2, None)}, conditions))
+        verdict = Verdict("same", Rung.PROVED, sizes=sizes)
+        return facts_of(module, inputs, averaged_first(), EAGER, verdict)
+
+    assert covered()["bounds"] == {"B": (2, None)} and "sizes" in covered()["inputs"]["x"]
+    even = covered(Condition("=", mod(rows, 2), 0))
+    assert even["bounds"] == {} and "sizes" not in even["inputs"]["x"]
+    assert even["proved"] == "what was proved, the sizes of the example"
 
 
 NOT_COVERED = {

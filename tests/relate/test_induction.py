@@ -17,9 +17,10 @@ from samesame.formula.assumptions import Said, Within, holds
 from samesame.formula.expr import Size, Sum, add, index, lt, sin
 from samesame.formula.sizes import canonical
 from samesame.formula.tensor import leaf
+from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import execute
-from samesame.relate.induction import AFTER, BEFORE, families_by_induction
-from samesame.relate.rounds import rounds_of
+from samesame.relate.induction import AFTER, BEFORE, _paired, families_by_induction
+from samesame.relate.rounds import Rounds, rounds_of
 
 X = torch.randn(5, 2, 3, generator=torch.Generator().manual_seed(0))
 
@@ -367,3 +368,23 @@ def test_a_loop_is_read_back() -> None:
     assert found is not None and len(found.rounds) == 5 and len(found.initial) == 1
     (stack,) = found.stacks.values()
     assert stack.turned and stack.dim == 0
+
+
+@pytest.mark.parametrize("starts, other, pairs", [
+    (("p", "q"), {}, None), (("p", "p"), {}, ((0, 0), (1, 0))), (("p", "q"), {0: "r"}, ((0, 0), (1, 0))),
+])
+def test_two_tensors_that_begin_apart_are_one_only_if_the_other_side_begins_with_something_to_hold_them_against(
+    starts: tuple[str, str], other: dict[int, str], pairs: Any
+) -> None:
+    """In every round both have the numbers of the one tensor of the other side."""
+    def loop(rounds: list[tuple[str, ...]], initial: dict[int, str]) -> Rounds:
+        names = ("p", "q", "r", *sum(rounds, ()))
+        made = {name: Node(name, "input", type=TensorType((2,), "float32")) for name in names}
+        nodes = tuple(tuple(made[name] for name in row) for row in rounds)
+        begun = {place: made[name] for place, name in initial.items()}
+        return Rounds(Graph("left", tuple(made.values()), (), {}), nodes, begun, {}, frozenset(range(len(rounds[0]))))
+
+    left, right = loop([("a", "b"), ("c", "d")], dict(enumerate(starts))), loop([("e",), ("f",)], other)
+    first, second = torch.ones(2), torch.ones(2) * 3
+    numbers = [{"a": first, "b": first, "c": second, "d": second}], [{"e": first, "f": second}]
+    assert _paired((left, right), numbers) == pairs

@@ -96,3 +96,11 @@ def test_two_multiples_of_one_weight_are_not_both_made_of_it():
     left, right = {"a": torch.tensor([0.5])}, {"b": torch.tensor([1.0]), "c": torch.tensor([1.5])}
     found = relate_parameters(left, right)
     assert [str(layout) for layout in found.layouts.values()] == ["2·a"] and found.unpaired_right == ["c"]
+
+
+def test_of_two_equal_weights_the_namesake_is_the_partner_and_the_other_has_one_only_where_it_may_share():
+    same = weights()["q"]
+    left, right = {"b": same}, {"a": same, "b": same.clone()}
+    alone, shared = (relate_parameters(left, right, shared=shared) for shared in (False, True))
+    assert alone.layouts == {"b": Whole("b")} and alone.unpaired_right == ["a"]
+    assert shared.layouts == {"a": Whole("b"), "b": Whole("b")} and set(shared.how) == {"a", "b"}

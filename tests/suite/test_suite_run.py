@@ -14,10 +14,11 @@ from typer.testing import CliRunner
 
 from report.pages import sound
 from samesame.cli import app
-from samesame.report.answers import FAILS, HOLDS, OPEN, UNUSABLE
+from samesame.report.answers import FAILS, HOLDS, OPEN, UNUSABLE, unusable
 from samesame.report.html.beside import folder_beside
 from samesame.store import Store
-from samesame.suite import verb
+from samesame.suite import asking, verb
+from samesame.suite.entries import Entry
 from samesame.suite.page import write_suite
 from samesame.suite.table import command, dumps, text
 from samesame.suite.verb import suite
@@ -167,6 +168,15 @@ def test_what_does_not_matter_is_no_change(ask, folder):
     touch(folder / "factor.txt", "2")
     assert ask(entry("left", at_least="tested", expect="same"))[1] == {"left": True}
     assert ask(entry("left", seed=1))[1] == {"left": False}
+
+
+def test_a_file_that_is_named_is_among_what_was_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(reads, "_modules", list)                    # whose files would all be read
+    named = tmp_path / "factor.txt"
+    named.write_text("1")
+    left = Entry("check", "left", {"left": "a.py:left", "right": "a.py:right"}, "same", "", 1.0, (str(named),), 1)
+    told = asking.told(left, reads.Reads(0.0, {}), lambda: asking.Asked(unusable("check", "left", "there is none")))
+    assert [*told["reads"]["files"]] == [str(named)]
 
 
 @pytest.mark.long

@@ -303,8 +303,9 @@ def _implied(condition: Condition, bounds: Mapping[str, tuple[int, int | None]])
     ranges = [range(bounds[name][0], (bounds[name][1] or FAR) + 1) for name in names]
     if len(ranges) == 1 and len(ranges[0]) <= COUNTED:
         return all(condition.holds({name: n}) for name in names for n in ranges[0])
-    if len(ranges) == 1 and condition.op == "≠" and isinstance(condition.left, Size):
-        return condition.right not in ranges[0]
+    left, right = condition.left, condition.right
+    if len(ranges) == 1 and condition.op == "≠" and isinstance(left, Size) and isinstance(right, int):
+        return right not in ranges[0]
     raised: dict[str, Dim] = {name: Size(name, bounds[name][0]) for name in names}
     try:
         gap = canonical(add(condition.left, mul(-1, condition.right)))
