@@ -8,7 +8,7 @@ from samesame import check
 from samesame.evidence import Rung
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import execute
-from samesame.relate.at_infinity import FILLS, infinite, masked
+from samesame.relate.at_infinity import FILLS, infinite, masked, reached
 from samesame.relate.blocks import Block
 
 MASK = torch.tensor([True, False, True, False, False, True])
@@ -43,7 +43,7 @@ def test_a_law_of_numbers_is_none_of_what_a_mask_puts_in(left, right):
 
 @pytest.mark.parametrize(("left", "right"), [
     (lambda h, p: h.exp() ** 2, lambda h, p: (2 * h).exp()),
-    (lambda h, p: torch.softmax(h * p, -1), lambda h, p: shifted(h * p) / shifted(h * p).sum()),
+    (lambda h, p: torch.softmax(h * p.exp(), -1), lambda h, p: shifted(h * p.exp()) / shifted(h * p.exp()).sum()),
     (lambda h, p: h.exp() * (p + 1), lambda h, p: h.exp() * p + h.exp()),
     (lambda h, p: F.softplus(h) * p, lambda h, p: torch.log1p(h.exp()) * p),
 ])
@@ -75,6 +75,39 @@ def test_plus_infinity_is_looked_at_too():
     assert fine.evidence is Rung.PROVED
     wrong = check(of_reached(lambda h, p: (-h * p).exp()), of_reached(lambda h, p: (-h).exp() ** p), INPUTS)
     assert wrong.evidence <= Rung.TESTED
+
+
+@pytest.mark.parametrize(("left", "right"), [
+    (lambda h, p: torch.nansum(h.exp() ** p), lambda h, p: torch.nansum((p * h).exp())),     # 6 and 3 at p = 0
+    (lambda h, p: (h * (p + 1)).exp(), lambda h, p: (h * p).exp() * h.exp()),
+])
+def test_a_mask_that_hides_nothing_in_the_example_is_a_mask(left, right):
+    x, mask, p = INPUTS
+    assert check(of_masked(left), of_masked(right), (x, torch.zeros_like(mask), p)).evidence <= Rung.TESTED
+
+
+def test_a_number_that_is_positive_in_the_example_need_not_be():
+    """−∞ times it may be +∞, where the right side is NaN."""
+    verdict = check(of_masked(lambda h, p: torch.softmax(h * p, -1)),
+                    of_masked(lambda h, p: (h * p).exp() / (h * p).exp().sum()), INPUTS)
+    assert verdict.evidence <= Rung.TESTED
+
+
+def program(*nodes, held=None):
+    return Graph("program", nodes, (("out", nodes[-1]),), held or {})
+
+
+def test_other_masks_and_signs_say_which_infinities_there_may_be():
+    x, p = (Node(name, "input", type=TensorType((6,), "float32")) for name in ("x", "p"))
+    mask = Node("mask", "input", type=TensorType((6,), "bool"))
+    hidden = Node("hidden", "aten.masked_fill.Scalar", (x, mask, -torch.inf), type=x.type)
+    scaled = Node("scaled", "aten.mul.Tensor", (hidden, p), type=x.type)
+    weight = Node("weight", "aten.exp.default", (hidden,), type=x.type)
+    given = {"x": INPUTS[0], "p": torch.ones(6), "mask": torch.zeros(6, dtype=torch.bool)}
+    below, above = FILLS
+    found = reached(program(x, p, mask, hidden, scaled, weight), given)
+    assert found == {"hidden": {below}, "scaled": {below, above}}
+    assert reached(program(x, mask), given) == {}
 
 
 def test_infinities_are_told_apart_and_a_nan_is_none():

@@ -118,9 +118,11 @@ class Told:
         return Node(name, operator, (node,), type=TensorType(node.shape, "bool"), origin=node.origin)
 
     def not_finite(self, nodes: Iterable[Node]) -> str:
-        """That it breaks that these tensors are finite, in words."""
-        places = " and ".join(dict.fromkeys(_with_place(node) for node in nodes))
-        words = f"{places} is finite, which it is not on the example"
+        """That these tensors need not be finite, in words."""
+        infinite = list(nodes)
+        here = any(not bool(self.value(node.name).isfinite().all()) for node in infinite)
+        places = " and ".join(dict.fromkeys(map(_with_place, infinite)))
+        words = f"{places} is finite, which it is not {'on the example' if here else 'with every mask and every sign'}"
         self.broken[words] = None
         return words
 

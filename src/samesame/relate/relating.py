@@ -25,7 +25,7 @@ from samesame.formula.expr import Expr, Size, walk
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, elements, few_threads
 from samesame.relate.assumed import Told, as_tested
-from samesame.relate.at_infinity import infinite, masked
+from samesame.relate.at_infinity import infinite, masked, reached
 from samesame.relate.blocks import Block, TooLarge, cut, tied_together
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
@@ -72,7 +72,8 @@ class Relating:
     of it would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes
     of the example: what it proved is then proved over size symbols, and nothing else is tried. Labels are all
     `of_classes`, none of them ignored, once a proof had to take that for granted. Proofs that take for granted what the
-    example breaks do not count: of tensors that have no other they are `doubted`, and worth what equal values are.
+    example breaks do not count: of tensors that have no other they are `doubted`, and worth what equal values are. Left
+    tensors that other masks make `infinite`, by name, are told with the operators that tell where.
     """
 
     left: Graph
@@ -92,6 +93,7 @@ class Relating:
     gathers: bool = False
     of_classes: bool = False
     doubted: dict[Node, Evidence] = field(default_factory=dict)
+    infinite: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
@@ -225,6 +227,7 @@ def relate(
     joint.anchor_shared_constants()
     told = Told(left, values[0], prover.sizes)
     relating = Relating(left, right, inputs, joint, prover, told, gathers=gathers, guide=guide)
+    relating.infinite = guide.infinite if guide is not None else reached(left, values[0][0])
     relating.of_classes = guide is not None and guide.of_classes
     candidates_of = proposer(values[0], elements(left.nodes)) if guide is None else None
     by_name = {node.name: node for node in left.nodes}
@@ -545,12 +548,12 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
 
 
 def _at_infinity(relating: Relating, claim: Block, evidence: Evidence) -> tuple[Assumption, ...] | str:
-    """What a proof of the claim takes for granted where tensors at its frontier are infinite on the example; or, in
+    """What a proof of the claim takes for granted where tensors at its frontier may be infinite; or, in
     words, that it takes them to be finite, where it holds of numbers alone."""
     told, nodes = relating.told, {name: _stands_for(relating.joint, claim, name) for name in claim.frontier}
     values = {name: value for name, node in nodes.items() if node is not None
               and isinstance(value := told.value(node.name), torch.Tensor)}
-    found = infinite(values)
+    found = infinite(values, {name: relating.infinite.get(node.name, ()) for name, node in nodes.items() if node})
     if not found or evidence.rung < Rung.PROVED_HERE:
         return ()
     hidden, masks = masked(claim, found)
