@@ -228,6 +228,7 @@ def test_the_line_after_which_eager_and_compiled_part():
 @pytest.mark.parametrize("number, other, true, told", [
     (2.0, inf, 2.0, True), (2.0, nan, 2.0, True), (3.3e38, inf, 3.4e38, False),
     (inf, 3.3e38, 3.4e38, False), (3.3e38, inf, None, True), (inf, inf, 1e39, False), (nan, nan, 2.0, False),
+    (inf, -inf, 1e39, True), (3.3e38, -inf, 3.4e38, True), (-nan, inf, 1e39, False), (-inf, -3.3e38, -3.4e38, False),
 ])
 def test_no_number_for_a_number_counts_unless_the_true_one_is_about_the_largest(number, other, true, told):
     eager, compiled = torch.tensor([1.0, number]), torch.tensor([1.0, other])

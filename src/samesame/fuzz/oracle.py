@@ -147,8 +147,9 @@ def gap(eager: torch.Tensor, compiled: torch.Tensor, wide: torch.Tensor | None) 
     a, b = eager.to(kind), compiled.to(kind)
     other = unlike(a, b)
     if bool(other.any()):
-        if wide is not None and wide.shape == a.shape:  # the two may round to either side of infinity
-            other &= ~_near_the_end(wide.to(kind), eager.dtype)
+        if wide is not None and wide.shape == a.shape:  # the two may round to either side of infinity, of one sign
+            opposite = False if eager.is_complex() else (a > 0) & (b < 0) | (a < 0) & (b > 0)
+            other &= ~_near_the_end(wide.to(kind), eager.dtype) | opposite
         if bool(other.any()):
             place = tuple(int(n) for n in other.nonzero()[0])
             return f"{b[place].item()} for {a[place].item()} at {list(place)}"
