@@ -2,12 +2,14 @@
 
 import gc
 import sys
+import weakref
 from threading import Thread
 
 import pytest
 import torch
 
 from samesame import check
+from samesame.capture import alive
 from samesame.capture.alive import _known, all_gone_through, tensors_alive, tensors_known
 from samesame.evidence import Refused
 
@@ -95,3 +97,22 @@ def test_a_thread_that_builds_tuples_meanwhile_is_not_disturbed(quick_turns):
     alive, _ = thread.is_alive(), over.append(True)
     thread.join()
     assert alive and set(built) == {200} and set(found) == {True} and gc.isenabled()
+
+
+def test_what_refers_to_itself_is_let_go_of_between_recordings(monkeypatch):
+    """The collector counts what it was told to leave alone as old, and looks at old objects when there are more new
+    ones: it never would, and each of many recordings leaves what refers to itself."""
+    monkeypatch.setattr(alive, "_left", [0])
+
+    class Knot:
+        def __init__(self):
+            self.itself, self.more = self, [[] for _ in range(1000)]
+
+    made = []
+    gc.collect()
+    monkeypatch.setattr(alive, "GROWN", 1.0 + 10_000 / len(gc.get_objects()))
+    for _ in range(40):
+        made.append(weakref.ref(Knot()))
+        with tensors_known():
+            pass
+    assert sum(knot() is not None for knot in made) < 25

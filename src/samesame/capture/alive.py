@@ -52,6 +52,8 @@ def _of_kinds(kinds: Iterable[type]) -> list[Any]:
 # The collector is told for all threads at once, so what it leaves alone is known to all of them.
 _known: dict[int, torch.Tensor] = {}
 _one_at_a_time = Lock()
+_left = [0]                 # objects that were there after the last time that all were gone through
+GROWN = 1.25                # times as many objects: time to go through all, by Python's own rule
 
 
 @contextmanager
@@ -66,6 +68,7 @@ def tensors_known() -> Iterator[None]:
         with _one_at_a_time:
             if not gc.get_freeze_count():
                 begun = True                               # first, as a limit of time may end it anywhere
+                _collect_if_due()
                 _known.update(_among_objects())
                 gc.freeze()
         yield
@@ -74,6 +77,23 @@ def tensors_known() -> Iterator[None]:
             with _one_at_a_time:
                 gc.unfreeze()
                 _known.clear()
+
+
+def _collect_if_due() -> None:
+    """Let go of what only refers to itself. What the collector was told to leave alone counts as old afterwards and, as
+    it was never new to it, as no reason to go through old objects: so many a recording's would stay for good."""
+    if _counted() > GROWN * _left[0]:
+        gc.collect()
+        _left[0] = _counted()
+
+
+def _counted() -> int:
+    """How many objects there are."""
+    gc.freeze()
+    try:
+        return gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
 
 
 @contextmanager
