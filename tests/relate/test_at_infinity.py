@@ -5,9 +5,10 @@ import torch
 from torch.nn import functional as F
 
 from samesame import check
-from samesame.evidence import Rung
+from samesame.evidence import Refused, Rung
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import execute
+from samesame.relate import at_infinity
 from samesame.relate.at_infinity import FILLS, infinite, masked, reached
 from samesame.relate.blocks import Block
 
@@ -110,12 +111,31 @@ def test_other_masks_and_signs_say_which_infinities_there_may_be():
     assert reached(program(x, mask), given) == {}
 
 
+def test_of_what_a_run_does_not_come_to_all_that_is_made_of_an_infinity_may_be_one(monkeypatch):
+    x = Node("x", "input", type=TensorType((6,), "float32"))
+    mask = Node("mask", "input", type=TensorType((6,), "bool"))
+    hidden = Node("hidden", "aten.masked_fill.Scalar", (x, mask, -torch.inf), type=x.type)
+    weight = Node("weight", "aten.exp.default", (hidden,), type=x.type)
+    other = Node("other", "aten.exp.default", (x,), type=x.type)
+    graph = program(x, mask, hidden, weight, other)
+    run = at_infinity.execute
+
+    def fails(given_graph, values, *, seen, **more):
+        run(Graph("part", given_graph.nodes[:3], (), {}), values, seen=seen, **more)
+        raise Refused("the rest cannot be run")
+
+    monkeypatch.setattr(at_infinity, "execute", fails)
+    below, above = FILLS
+    found = reached(graph, {"x": INPUTS[0], "mask": MASK})
+    assert found == {"hidden": {below}, "weight": {below, above}}
+
+
 def test_infinities_are_told_apart_and_a_nan_is_none():
     x = torch.tensor([1.0, -torch.inf, torch.inf])
     below, above = FILLS
     values = {"x": x, "low": x[:2], "high": x[::2], "nan": x - x}
     finite = {"y": torch.ones(2), "n": torch.ones(2, dtype=torch.int64)}
-    assert infinite(values | finite) == {"x": (below, above), "low": (below,), "high": (above,), "nan": ()}
+    assert infinite(values | finite, {}) == {"x": (below, above), "low": (below,), "high": (above,), "nan": ()}
 
 
 def test_a_claim_with_masks_computes_what_the_claim_does_with_infinities_in_it():

@@ -8,7 +8,6 @@ proof that assumes what the example breaks says nothing about it, and does not c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,6 +24,7 @@ from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators import explain
 from samesame.operators.numbers import constant
+from samesame.relate.at_infinity import FILLS
 from samesame.relate.joint import SOURCES, kind_of
 from samesame.relate.propose import Values
 
@@ -114,7 +114,7 @@ class Told:
         """Where a tensor is infinite, as one that the program might have computed by the operator."""
         name = f"{node.name} {operator.removeprefix('aten.').removesuffix('.default')}"
         value = self.value(node.name)
-        self.marks[name] = value == (math.inf if operator == "aten.isposinf.default" else -math.inf)
+        self.marks[name] = value == FILLS[operator]
         return Node(name, operator, (node,), type=TensorType(node.shape, "bool"), origin=node.origin)
 
     def not_finite(self, nodes: Iterable[Node]) -> str:

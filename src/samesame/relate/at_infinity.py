@@ -7,17 +7,16 @@ front of it: `h` becomes `h.masked_fill(m, −∞)` with `h` and `m` free, and w
 With a mask that is false throughout it is the claim itself, so that nothing else has to be proved beside it.
 
 The example need not show it: its masks may hide nothing, its numbers be of one sign. So where a program writes an
-infinity, it also runs with other masks and signs, and a tensor is infinite that is so in any of these runs.
+infinity, it also runs with other masks and signs, and a tensor is infinite that is so in any of these runs. A run that
+cannot go on says nothing of what it did not come to: there, whatever is made of an infinity may be one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from types import MappingProxyType
 from typing import cast
 
 import torch
@@ -29,11 +28,12 @@ from samesame.relate.blocks import Block, key_of
 from samesame.relate.extremes import is_asking
 
 FILLS = {"aten.isneginf.default": -math.inf, "aten.isposinf.default": math.inf}      # by the operator that tells where
+FLOATS = "float", "bfloat"
 LOGARITHMS = frozenset(f"aten.{name}.default" for name in ("log", "log2", "log10", "log1p"))    # −∞ at an end
 
 
 def infinite(
-    values: Mapping[str, torch.Tensor], elsewhere: Mapping[str, Collection[str]] = MappingProxyType({})
+    values: Mapping[str, torch.Tensor], elsewhere: Mapping[str, Collection[str]]
 ) -> dict[str, tuple[str, ...]]:
     """Which infinities stand in those that are not finite throughout, here or `elsewhere`, by name: the operators that
     tell where. None at all for one that holds a NaN, of which no formula speaks."""
@@ -54,12 +54,16 @@ def reached(graph: Graph, given: Mapping[str, torch.Tensor]) -> dict[str, frozen
     if not any(map(_writes_infinity, graph.nodes)) and all(map(is_finite, held)):
         return found
     masks = {node for node in graph.nodes if node.name not in constants and _is_mask(node)}
+    behind = _behind_infinities(graph)
     generator = torch.Generator().manual_seed(0)
 
+    def add(node: Node, operators: Iterable[str]) -> None:
+        found[node.name] = found.get(node.name, frozenset()).union(operators)
+
     def look(node: Node, value: Value, _: bool) -> None:
+        come_to.add(node)
         if isinstance(value, torch.Tensor) and value.is_floating_point() and not is_finite(value):
-            here = (operator for operator, number in FILLS.items() if bool((value == number).any()))
-            found[node.name] = found.get(node.name, frozenset()).union(here)
+            add(node, (operator for operator, number in FILLS.items() if bool((value == number).any())))
 
     def run(hidden: float, either: bool) -> None:
         def hide(node: Node, value: Value) -> Value:
@@ -73,12 +77,26 @@ def reached(graph: Graph, given: Mapping[str, torch.Tensor]) -> dict[str, frozen
 
         sources = (node for node in graph.nodes if node.operator in ("input", "parameter"))
         values = {node.name: cast(torch.Tensor, hide(node, turn(given[node.name]))) for node in sources}
-        with suppress(SamesameError):
+        try:
             execute(graph, values, keep=False, seen=look, changed=hide)
+        except SamesameError:
+            for node in behind - come_to:
+                add(node, FILLS)
 
     for hidden, either in product((0.5, 1.0), (False, True)):
+        come_to = set[Node]()
         run(hidden, either)
     return found
+
+
+def _behind_infinities(graph: Graph) -> set[Node]:
+    """The tensors of reals that are made of an infinity that the program writes or holds."""
+    behind = set[Node]()
+    for node in graph.nodes:
+        held = node.operator == "constant" and not is_finite(graph.tensors[node.name])
+        if held or _writes_infinity(node) or not behind.isdisjoint(node.inputs):
+            behind.add(node)
+    return {node for node in behind if isinstance(node.type, TensorType) and node.type.dtype.startswith(FLOATS)}
 
 
 def _is_mask(node: Node) -> bool:

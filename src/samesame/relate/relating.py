@@ -548,8 +548,8 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
 
 
 def _at_infinity(relating: Relating, claim: Block, evidence: Evidence) -> tuple[Assumption, ...] | str:
-    """What a proof of the claim takes for granted where tensors at its frontier may be infinite; or, in
-    words, that it takes them to be finite, where it holds of numbers alone."""
+    """What a proof of the claim takes for granted where tensors at its frontier may be infinite; or, in words, that it
+    takes them to be finite, where it holds of numbers alone."""
     told, nodes = relating.told, {name: _stands_for(relating.joint, claim, name) for name in claim.frontier}
     values = {name: value for name, node in nodes.items() if node is not None
               and isinstance(value := told.value(node.name), torch.Tensor)}

@@ -135,21 +135,18 @@ template <class V, class F> INLINE V each(V x, F f) {
     return x;
 }
 
-// A row for each function: its name here, in the C library, and in the library of vector functions.
+// A row for each function: its name here, in the C library, and in the library of vector functions, where that of
+// W lanes is _ZGV, the letter of the instructions, N, W, v_ and the name (of floats with an f).
+#define NAMED(letter, W, name) _ZGV##letter##N##W##v_##name
+#define DECLARED(T, letter, W, name) extern "C" vec<T, W> NAMED(letter, W, name)(vec<T, W>) __attribute__((weak));
+#define CALLED(T, letter, W, name, x) \
+    if constexpr (std::is_same_v<V, vec<T, W>>) if (NAMED(letter, W, name)) return NAMED(letter, W, name)(x);
 #if defined(__AVX512F__)
-#define VECTOR_FUNCTION(name) \
-    extern "C" vec<float, 16> _ZGVeN16v_##name##f(vec<float, 16>) __attribute__((weak)); \
-    extern "C" vec<double, 8> _ZGVeN8v_##name(vec<double, 8>) __attribute__((weak));
-#define VECTOR_CALL(name, x) \
-    if constexpr (std::is_same_v<V, vec<float, 16>>) if (_ZGVeN16v_##name##f) return _ZGVeN16v_##name##f(x); \
-    if constexpr (std::is_same_v<V, vec<double, 8>>) if (_ZGVeN8v_##name) return _ZGVeN8v_##name(x);
+#define VECTOR_FUNCTION(name) DECLARED(float, e, 16, name##f) DECLARED(double, e, 8, name)
+#define VECTOR_CALL(name, x) CALLED(float, e, 16, name##f, x) CALLED(double, e, 8, name, x)
 #elif defined(__AVX2__)
-#define VECTOR_FUNCTION(name) \
-    extern "C" vec<float, 8> _ZGVdN8v_##name##f(vec<float, 8>) __attribute__((weak)); \
-    extern "C" vec<double, 4> _ZGVdN4v_##name(vec<double, 4>) __attribute__((weak));
-#define VECTOR_CALL(name, x) \
-    if constexpr (std::is_same_v<V, vec<float, 8>>) if (_ZGVdN8v_##name##f) return _ZGVdN8v_##name##f(x); \
-    if constexpr (std::is_same_v<V, vec<double, 4>>) if (_ZGVdN4v_##name) return _ZGVdN4v_##name(x);
+#define VECTOR_FUNCTION(name) DECLARED(float, d, 8, name##f) DECLARED(double, d, 4, name)
+#define VECTOR_CALL(name, x) CALLED(float, d, 8, name##f, x) CALLED(double, d, 4, name, x)
 #else
 #define VECTOR_FUNCTION(name)
 #define VECTOR_CALL(name, x)
