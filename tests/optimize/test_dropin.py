@@ -238,6 +238,19 @@ def test_another_plain_attribute_is_another_module(twice):
         assert called(twice.Fast, program, original, torch.randn(3, 4)) == 0
 
 
+def test_what_was_compiled_is_the_same_module(twice):
+    """torch.compile leaves a mark on the module that it is given."""
+    x, original = torch.randn(3, 4), Twice().eval()
+    torch.compile(original, backend="eager")
+    original.parts[0].compile(backend="eager")
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program = twice.optimized(original)
+        assert called(twice.Fast, program, original, x) == 1
+        torch.compile(program, backend="eager")
+        assert called(twice.Fast, program, original, x) == 1
+
+
 def test_a_hook_for_every_module_is_seen(twice):
     x, original = torch.randn(3, 4), Twice().eval()
     program = twice.optimized(original)

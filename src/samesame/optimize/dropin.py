@@ -75,7 +75,7 @@ class Instead(nn.Module):
         original = self._modules.get("original") if "_instead" in self.__dict__ else None
         if original is None or name in self.__dict__:
             super().__setattr__(name, value)
-        elif name in vars(original):
+        elif name in vars(original) and name not in MARKS:
             self._instead.attribute_set(name)
             setattr(original, name, value)
         else:
@@ -319,7 +319,8 @@ def callers() -> int:
 
 EVERY_MODULES = torch.nn.modules.module._global_forward_hooks, torch.nn.modules.module._global_forward_pre_hooks
 PLAIN = (type(None), bool, int, float, str, torch.dtype, Enum)
-OWN = set(vars(nn.Module()))                               # attributes that every module has
+MARKS = {"_is_torch_compile", "_compiled_call_impl"}        # which torch.compile leaves on what it has compiled
+OWN = {*vars(nn.Module()), *MARKS}                          # attributes of no program
 
 
 def hooks_of(part: nn.Module) -> list[int]:
