@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 import torch
+import triton
 from tests.optimize.norms import Logarithm, inputs, norm, norm_linear, single
-from tests.optimize.programs_as_forms import gated_mlp
+from tests.optimize.programs_as_forms import attention, gated_mlp
 from tests.optimize.triton_modules import layer_norm
 from torch import nn
 
@@ -20,7 +21,7 @@ from samesame.evidence import SamesameError
 from samesame.formula.expr import Unsupported
 from samesame.kernels.host.interpret import interpret
 from samesame.optimize import cuda, verb
-from samesame.optimize.cuda import DEVICES, MODEL, Device, Figures, Work, chosen, compiled, work
+from samesame.optimize.cuda import DEVICES, MODEL, Device, Figures, Work, chosen, compiled, options, work
 from samesame.optimize.emit.triton import Module
 from samesame.optimize.ir import bound
 from samesame.optimize.job import loaded
@@ -132,3 +133,16 @@ def test_compilers_say_what_a_kernel_takes(device: Device) -> None:
     ((scheduled,),) = alternatives(space, gpu=True)
     kernel = bound(scheduled.program, {tile.size.name: 32 for tile in scheduled.program.tiles}).kernels[0]
     assert 8 <= compiled(kernel, device).registers <= 255 and compiled(kernel, device).fits(device)
+
+
+def test_what_a_maximum_is_taken_from_is_rounded_as_it_was_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """exp(c·s − m), where m is the largest c·s: in a multiply-add, scores of 1e13 come out far above their maximum."""
+    space = Space(attention(), stages(attention().outputs, attention().extents))
+    scores, softmax, values = (
+        bound(each.program, {tile.size.name: 16 for tile in each.program.tiles}).kernels[0]
+        for each, *_ in alternatives(space, gpu=True))
+    assert [options(kernel)["enable_fp_fusion"] for kernel in (scores, softmax, values)] == [True, False, True]
+    made, real = list[Any](), triton.compile
+    monkeypatch.setattr(triton, "compile", lambda *args, **kwargs: made.append(real(*args, **kwargs)) or made[-1])
+    compiled.__wrapped__(softmax, MODEL)
+    assert "ex2.approx" in made[0].asm["ptx"] and "fma.rn" not in made[0].asm["ptx"]

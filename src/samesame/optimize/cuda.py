@@ -21,10 +21,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from samesame.formula.expr import Load, Size, Unsupported, walk
+from samesame.formula.expr import Fn, Load, Size, Unsupported, walk
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import element_name
 from samesame.optimize.algebra import weights_of
+from samesame.optimize.emit.arithmetic import from_largest
 from samesame.optimize.emit.triton import (
     HEAD,
     NARROW,
@@ -162,12 +163,15 @@ def sides(kernel: Kernel) -> list[list[int]]:
 
 
 def options(kernel: Kernel) -> dict[str, int]:
-    """Triton's own: warps by how large a kernel's tiles are, and loads that are under way ahead of a loop."""
+    """Triton's own: warps by how large a kernel's tiles are, loads that are under way ahead of a loop, and whether a
+    product and a sum may be one rounding."""
     tiles = sides(kernel)
     stored = max(math.prod(tile) for tile in tiles if len(tile) < 3)
     dots = any(len(tile) > 2 for tile in tiles)
     warps = 4 if dots else max(1, min(8, stored // 256))
-    return {"num_warps": warps, "num_stages": 3}
+    exponents = (e.argument for _, write in innermost(kernel.body) for e in walk(write.value)
+                 if isinstance(e, Fn) and e.name == "exp")
+    return {"num_warps": warps, "num_stages": 3, "enable_fp_fusion": not any(map(from_largest, exponents))}
 
 
 def chosen(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:

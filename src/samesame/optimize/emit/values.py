@@ -31,11 +31,10 @@ from samesame.formula.expr import (
     Pow,
     Unsupported,
     Where,
-    const,
     walk,
 )
 from samesame.formula.scalars import SCALARS
-from samesame.optimize.emit.arithmetic import OPERATORS, Arithmetic, Shared, Text
+from samesame.optimize.emit.arithmetic import OPERATORS, Arithmetic, Shared, Text, from_largest
 from samesame.optimize.emit.places import Memory, Place, Scope, Singly
 from samesame.optimize.emit.ranges import Linear
 from samesame.optimize.ir import Buffer, Store
@@ -206,13 +205,10 @@ class _Expression(Arithmetic):
         raise Unsupported(f"a value with {type(e).__name__} in it")
 
     def exponent(self, e: Expr) -> Text:
-        """What is loaded and subtracted may be the largest of the others: these are rounded as they were for it."""
-        terms = e.terms if isinstance(e, Add) else ()
-        taken = [term for term in terms if isinstance(term, Mul) and len(term.factors) == 2
-                 and term.factors[0] == const(-1) and isinstance(term.factors[1], Load)]
-        others = [term for term in terms if term not in taken]
-        if not taken or not others or all(isinstance(term, Load) for term in others):
+        found = from_largest(e)
+        if found is None:
             return self.value(e)
+        others, taken = found
         inside = self.value(others[0]) if len(others) == 1 else self.sum(tuple(others))
         largest = self.sum(tuple(taken))
         return Text(f"(rounded({inside.code}) + {largest.code})", inside.wide or largest.wide)
