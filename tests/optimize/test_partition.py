@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
+from samesame.optimize.contraction import columns
 from samesame.optimize.forms import Form, Place, along, fn, fold, load, made, minus, plus, times, walk
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import in_stages, work
@@ -47,6 +48,24 @@ def test_what_is_the_same_but_for_its_axes_is_kept_once() -> None:
     weights = [x.attributes[0] for product in products for x in walk(product) if x.operator == "load"]
     assert all(weights.count(f"{name}.weight") == 1 for name in "qkvo")
     assert len({nameless(stage.whole) for stage in found}) == len(found)
+
+
+class Normed(nn.Module):
+    """Attention whose queries and keys both have a norm, so that every axis of the scores is one of two factors'."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.of_q, self.of_k = nn.RMSNorm(4, eps=1e-6), nn.RMSNorm(4, eps=1e-6)
+
+    def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return F.scaled_dot_product_attention(self.of_q(q), self.of_k(k), v)
+
+
+def test_the_norms_of_queries_and_keys_are_moved_behind_their_product() -> None:
+    inputs = torch.randn(2, 3, 5, 4), torch.randn(2, 3, 7, 4), torch.randn(2, 3, 7, 6)
+    (scores,) = (stage for stage in cut(Normed().eval(), *inputs) if {"k", "p"} < set(stage.axes) and stage.folds)
+    assert columns(scores) == ["k", "p"]
+    torch.testing.assert_close(*computed(Normed().eval(), inputs), rtol=1e-4, atol=1e-5)
 
 
 class Cell(nn.Module):

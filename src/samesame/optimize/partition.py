@@ -11,6 +11,7 @@ lies in memory as it is read first: along the axis that lanes of its reader run 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -77,10 +78,24 @@ def paired(parts: Iterable[Form], over: Axes, extents: Mapping[str, int]) -> For
     numbers, tensors = list[Form](), list[Form]()
     for part in parts:
         (numbers if finite(part) else tensors).append(part)
+    tensors, scales = without_scales(tensors, over)
     for left, right, axes, spans in steps([y.axes for y in tensors], over, flops)[1]:
         product = times(tensors[left], *([tensors[right]] if right is not None else []))
         tensors.append(fold("sum", set(spans) - set(axes), product))
-    return times(*numbers, tensors[-1])
+    return times(*numbers, *scales, tensors[-1])
+
+
+def without_scales(tensors: list[Form], over: Axes) -> tuple[list[Form], list[Form]]:
+    """The factors of a contraction, one of which has an axis for itself, and those that the sum is multiplied by: all
+    that have no axis of it, if without them there is such an axis and with them there is none, as where queries and
+    keys both have a norm."""
+    inside = [x for x in tensors if not set(over).isdisjoint(x.axes)]
+    outside = [x for x in tensors if set(over).isdisjoint(x.axes)]
+
+    def has_columns(factors: list[Form]) -> bool:
+        return 1 in Counter(axis for x in factors for axis in x.axes if axis not in over).values()
+
+    return (inside, outside) if has_columns(inside) and not has_columns(tensors) else (tensors, [])
 
 
 def orders(form: Form, extents: Mapping[str, int]) -> Iterator[tuple[Form, Form]]:
