@@ -10,7 +10,7 @@ from pooled import module as pooled
 from torch import nn
 
 from samesame.optimize import contract as rules
-from samesame.optimize.contract import contract
+from samesame.optimize.contract import Oracle, contract
 from samesame.optimize.job import Job
 
 
@@ -182,3 +182,21 @@ def test_what_takes_too_long_is_not_held():
     weights: dict[str, torch.Tensor] = {}
     cut = contract(Job(norm, (ROWS,), {}, weights), norm, seconds=0.0)
     assert cut.refused == "its rounding is not known: time was over after 1 draw; give it more with --minutes"
+
+
+def test_what_the_oracle_said_is_not_asked_again(monkeypatch, tmp_path):
+    """For the next program only the draws are made, and it is judged as by an oracle of its own."""
+    asked, real = [], Oracle.__call__
+    monkeypatch.setattr(Oracle, "__call__", lambda *words: asked.append(words) or real(*words))
+    job = Job(norm, (ROWS,), {}, {})
+    first = contract(job, norm, place=tmp_path)
+    assert len(asked) == first.draws and not first.failed
+
+    def half(x):
+        return norm(x) * 0.5
+
+    again, alone = contract(job, half, place=tmp_path), contract(job, half)
+    assert len(asked) == first.draws + alone.draws and again.failed == alone.failed != ""
+    monkeypatch.setattr(rules, "ROOM", 0)
+    (tmp_path / "none").mkdir()
+    assert not contract(job, norm, place=tmp_path / "none").failed and not list((tmp_path / "none").iterdir())

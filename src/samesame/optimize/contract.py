@@ -19,6 +19,8 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
+from shutil import disk_usage
 from typing import Any
 
 import torch
@@ -32,7 +34,9 @@ from samesame.optimize.job import Job
 from samesame.report.optimized import C, Contract
 from samesame.report.words import counted
 
+Answer = tuple[list[torch.Tensor], list[torch.Tensor]]     # of the oracle: outputs, and what rounding may do to them
 DRAWS, SCALES = 20, (1 / 16, 1.0, 16.0)
+ROOM = 1 << 30                                             # bytes of answers that are kept on disk
 AGAIN = 2                                                  # draws at each scale for each set of random weights
 SIGNS, SIGNS_INSIDE = 2, 6                                 # tries: an error inside reaches a whole row, or misses it
 PRODUCTS = {                                               # sums of products: the operand whose last dimension is
@@ -73,10 +77,11 @@ OUTSIDE = {"NaN": math.nan, "+∞": math.inf, "−∞": -math.inf}
 
 def contract(
     job: Job, found: Callable[..., Any], seed: int = 0, *, frozen: bool = False, seconds: float = math.inf,
-    number: int = DRAWS,
+    number: int = DRAWS, place: Path | None = None,
 ) -> Contract:
     """Measure `found` against the job's program, on such a `number` of draws at each scale, and one at least. Where
-    weights are `frozen`, only the given ones are tried."""
+    weights are `frozen`, only the given ones are tried. What the oracle says is kept in the folder `place` for others
+    that are to take the place of this program, with the same seed and number."""
     begun, result = time.monotonic(), Contract()
     generator = torch.Generator().manual_seed(seed)
     program = as_given(Program(job.program, job.kwargs or job.args))
@@ -90,13 +95,16 @@ def contract(
                     job.weights[name].copy_(alike(tensor, generator))
             result.weights += 1
             oracle = Oracle(graph, job.weights)
-            for label, changed in draws(program, generator, AGAIN if again else number, difficult=not again):
+            all_draws = draws(program, generator, AGAIN if again else number, difficult=not again)
+            for count, (label, changed) in enumerate(all_draws):
                 if result.draws and time.monotonic() - begun > seconds:
                     result.cut = True
                     result.failed = (f"time was over after {counted(result.draws, 'draw')}; "
                                      "give it more with --minutes")
                 else:
-                    judge(result, oracle, program.again(partial(_other, changed)), job.program, found, label)
+                    drawn = program.again(partial(_other, changed))
+                    said = partial(kept, place and place / f"draw {again} {count}.pt", oracle, count)
+                    judge(result, said, graph, drawn, job.program, found, label)
                 if result.failed:
                     return result
     finally:
@@ -108,7 +116,8 @@ def contract(
 
 
 def judge(
-    result: Contract, oracle: Oracle, program: Program, original: Any, found: Any, label: str
+    result: Contract, oracle: Callable[..., Answer], graph: Graph, program: Program, original: Any, found: Any,
+    label: str,
 ) -> None:
     """One draw: what it adds to the result."""
     with torch.no_grad():
@@ -116,7 +125,7 @@ def judge(
         yours = [tensor for _, tensor in program.roots(found(*program.args, **program.kwargs))]
     result.draws += 1
     exact, estimates = oracle(program.inputs, label in OUTSIDE)
-    names = [name for name, _ in oracle.graph.roots]
+    names = [name for name, _ in graph.roots]
     for name, own, other, true, estimate in zip(names, mine, yours, exact, estimates, strict=True):
         if (own.shape, own.dtype, own.stride()) != (other.shape, other.dtype, other.stride()):
             result.failed = (f"output {name} is {other.dtype} of shape {tuple(other.shape)} and strides "
@@ -250,6 +259,26 @@ def _unattended(node: Node, value: Any) -> Any:
     return value.masked_fill(((value == 0) | value.isnan()).all(-1, keepdim=True), math.nan)          # 0 · ∞
 
 
+def kept(
+    file: Path | None, oracle: Oracle, draw: int, inputs: Mapping[str, torch.Tensor], outside: bool
+) -> Answer:
+    """What the oracle says of a draw, which is the same for every program and most of what it costs: read from the
+    file, or written to it where there is room."""
+    if file is not None and file.exists():
+        answer: Answer = torch.load(file)
+        return answer
+    answer = oracle(inputs, draw, outside)
+    if file is not None and sum(tensor.nbytes for part in answer for tensor in part) <= room(file.parent):
+        torch.save(tuple([tensor.clone() for tensor in part] for part in answer), part := file.with_suffix(".part"))
+        part.replace(file)                                 # whoever is ended while writing leaves no answer
+    return answer
+
+
+def room(folder: Path) -> int:
+    """The bytes that answers may still take there."""
+    return min(ROOM - sum(file.stat().st_size for file in folder.iterdir()), disk_usage(folder).free // 2)
+
+
 class Oracle:
     """The graph in float64 with these weights: its outputs, and what rounding may do to each element of them."""
 
@@ -257,13 +286,15 @@ class Oracle:
         self.graph, self.constants = graph, closed(graph)
         self.weights = {node.name: wide(weights[node.name]) for node in graph.sources("parameter")}
         self.sizes = {name: weight.abs() for name, weight in self.weights.items()}
-        self.generator = torch.Generator().manual_seed(1)
+        self.generator = torch.Generator()
 
     @sdpa_kernel(SDPBackend.MATH)                          # torch's fused attention makes zeros of a query with a NaN
     def __call__(
-        self, inputs: Mapping[str, torch.Tensor], outside: bool = False
-    ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-        """Where the inputs have a NaN or ∞ (`outside`), attention is what arithmetic makes of it."""
+        self, inputs: Mapping[str, torch.Tensor], draw: int = 0, outside: bool = False
+    ) -> Answer:
+        """Signs of errors hang on the number of the `draw`. Where the inputs have a NaN or ∞ (`outside`), attention is
+        what arithmetic makes of it."""
+        self.generator.manual_seed(draw)
         values = {**self.weights, **{name: wide(x) for name, x in inputs.items()}}
         known = execute(self.graph, values, changed=_unattended if outside else None)
         errors: dict[str, Any] = {}

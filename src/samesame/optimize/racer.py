@@ -57,7 +57,8 @@ class Racer:
 
         torch.set_num_threads(job["threads"])
         warnings.filterwarnings("error", message="the original runs")
-        self.torch, self.job = torch, load(Path(job["folder"]))
+        self.torch, self.folder = torch, Path(job["folder"])
+        self.job = load(self.folder)
         self.file, self.way = job["file"] and Path(job["file"]), job["way"]
         self.program = runnable(self.job, self.file, self.way)
         with torch.no_grad():
@@ -87,7 +88,10 @@ class Racer:
         from samesame.optimize.contract import contract
         from samesame.optimize.dropin import BOTH, FROZEN
 
-        return asdict(contract(self.job, self.program, seed, frozen=self.way in (FROZEN, BOTH), seconds=until))
+        place = self.folder / "oracle"
+        place.mkdir(exist_ok=True)
+        frozen = self.way in (FROZEN, BOTH)
+        return asdict(contract(self.job, self.program, seed, frozen=frozen, seconds=until, place=place))
 
 
 WHY = r"error: ", r"^Explanation: ", r"Error", r"[^:]$"    # what says why, the most telling first; not "… raised:"
