@@ -58,6 +58,10 @@ def column(x: torch.Tensor, y: torch.Tensor) -> None:
     rows(y).t()[0] = x[:3] * 5
 
 
+def column_from_above(x: torch.Tensor, y: torch.Tensor) -> None:
+    rows(y)[:, 1] = x[:3] * 7
+
+
 def other_column(x: torch.Tensor, y: torch.Tensor) -> None:
     rows(y).t()[1] = x[3:]
 
@@ -107,16 +111,31 @@ def test_writes_that_do_not_overlap_may_come_in_any_order(one, other):
 @pytest.mark.parametrize("one, other", [
     ((front, middle), (middle, front)),
     ((row, column), (column, row)),
+    ((row, column_from_above), (column_from_above, row)),
     ((front, every_other), (every_other, front)),
     ((front, front_again), (front_again, front)),
     ((back, first_of_back), (first_of_back, back)),
     ((first_of_back, row), (row, first_of_back)),
     ((front, back), (front,)),
     ((front,), (front, back)),
-], ids=["slices", "row and column", "every other", "twice", "read", "read and written", "less", "more"])
+], ids=["slices", "row and column", "from above", "every other", "twice", "read", "read and written", "less", "more"])
 def test_those_that_overlap_stay_in_order(one, other):
     with pytest.raises(Refused, match=r"test_woven.py:\d+ does something else on other inputs"):
         recorded_as(one, other)
+
+
+STEPS = (front, back, middle, row, other_row, column, column_from_above, other_column, every_other, front_again,
+         first_of_back, row_by_halves, row_by_halves_from_behind)
+
+
+@pytest.mark.parametrize("first", STEPS[:-1], ids=lambda step: step.__name__)
+def test_what_may_come_in_any_order_computes_the_same(first):
+    for second in STEPS[STEPS.index(first) + 1 :]:
+        try:
+            recorded_as((first, second), (second, first))
+        except Refused:
+            continue
+        assert torch.equal(run(first, second)(X), run(second, first)(X)), second.__name__
 
 
 def test_a_refusal_names_a_line_that_is_not_merely_in_another_place():
