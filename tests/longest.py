@@ -177,9 +177,6 @@ LONGEST = {
         "test_a_wrong_law_is_not_proved_in_a_random_program[fmod is remainder-0]",
         "test_a_wrong_law_is_not_proved_in_a_random_program[heaviside is > 0-0]",
     },
-    "refine/test_training_steps.py": {
-        "test_weights_that_no_rank_uses_are_left_as_they_were",
-    },
     "refine/test_asked.py": {
         "test_a_part_that_is_lost_on_the_way_is_found",
         "test_an_answer_that_data_decide_is_refused[<lambda>0]",

@@ -220,6 +220,12 @@ def test_nothing_of_one_rank_is_left_for_the_next():
     assert str(first["sub"].args[1]) == "0" and str(second["sub"].args[1]) == "5"      # where each rank's words start
 
 
+def test_tracebacks_do_not_begin_with_a_rank_afterwards(capsys):
+    capture_ranks(lambda rank, size: torch.sin, (torch.ones(2),), 2)
+    sys.excepthook(ValueError, ValueError("wrong"), None)
+    assert capsys.readouterr().err == "ValueError: wrong\n"
+
+
 def test_capturing_leaves_weights_gradients_and_environment_as_they_were():
     module, environment = nn.Linear(2, 2), dict(os.environ)
     module(torch.ones(2)).sum().backward()

@@ -396,12 +396,14 @@ def alike(left: Outputs, right: Outputs, *, exactly: bool = False) -> bool:
 
 
 def departure(graph: Graph, other: Graph) -> Origin | None:
-    """Where two recordings of a program first differ: in an operator, in a number, in a tensor made outside of torch;
-    None where they are one."""
+    """Where two recordings of a program first differ: in an operator, in a number, in which input or weight is read, in
+    a tensor made outside of torch; None where they are one."""
     mine, yours = ({node: k for k, node in enumerate(side.nodes)} for side in (graph, other))
 
     def said(node: Node, place: Mapping[Node, int]) -> Any:
-        return node.operator, node.type, map_nodes(place.__getitem__, (node.args, tuple(sorted(node.kwargs.items()))))
+        name = node.name if node.operator in ("input", "parameter") else ""
+        operands = node.args, tuple(sorted(node.kwargs.items()))
+        return node.operator, name, node.type, map_nodes(lambda operand: f"%{place[operand]}", operands)
 
     for a, b in zip(graph.nodes, other.nodes, strict=False):
         if repr(said(a, mine)) != repr(said(b, yours)):

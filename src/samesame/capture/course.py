@@ -3,21 +3,22 @@
 A graph is made from one run, and stands for others if these take the same course. What a rank reads in a way that the
 recorder does not see (a NumPy view made before, say) shows in what it does then. Its results cannot tell, as they do
 for a program that runs alone (again.py): what the other ranks send is not there. So the two recordings are compared,
-operator by operator. Values on which the program fails are outside its domain, and milder ones are tried.
+operator by operator (woven.py). Values on which the program fails are outside its domain, and milder ones are tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 
-from samesame.capture.again import TURNED, Draw, departure, movable, put, same
+from samesame.capture.again import TURNED, Draw, movable, put, same
 from samesame.capture.ranks.graphs import answers
+from samesame.capture.woven import parting
 from samesame.evidence import Refused, SamesameError
-from samesame.graph import Graph, Node, Origin, map_nodes
+from samesame.graph import Graph, Origin
 
 G = TypeVar("G", bound=Graph)
 
@@ -51,8 +52,7 @@ def of_one_course(record: Callable[[Draw], G], again: bool, in_turn: Callable[[s
             other = record(draw)
             asked = zip(answers(graph), answers(other), strict=False)
             place = next((mine.origin for mine, yours in asked if mine.value != yours.value), None)
-            if place is None and not woven_alike(graph, other, in_turn):
-                place = departure(graph, other)
+            place = place or parting(graph, other, in_turn)
         except Departs as why:
             place = why.origin
         except SamesameError:                              # outside of the program's domain
@@ -65,26 +65,3 @@ def of_one_course(record: Callable[[Draw], G], again: bool, in_turn: Callable[[s
             )
         break
     return graph
-
-
-def woven_alike(graph: Graph, other: Graph, in_turn: Callable[[str], bool]) -> bool:
-    """Whether two recordings apply the same operators to the same operands, whichever of two comes first that do not
-    read each other. Those `in_turn`, by operator, come one after another."""
-    numbers: dict[Any, int] = {}
-
-    def woven(side: Graph) -> list[Any]:
-        key: dict[Node, int] = {}
-        turns: list[int] = []
-        for node in side.nodes:
-            told: Any = node.name if node.operator in ("input", "parameter") else len(turns)
-            if node.operator == "constant":
-                told = side.tensors[node.name].cpu().reshape(-1).view(torch.uint8).numpy().tobytes()
-            elif node.operator not in ("input", "parameter") and not in_turn(node.operator):
-                told = ""
-            operands = map_nodes(key.__getitem__, (node.args, tuple(sorted(node.kwargs.items()))))
-            key[node] = numbers.setdefault((node.operator, repr(node.type), repr(operands), told), len(numbers))
-            if in_turn(node.operator):
-                turns.append(key[node])
-        return [turns, *((name, key[node]) for name, node in side.roots)]
-
-    return woven(graph) == woven(other)

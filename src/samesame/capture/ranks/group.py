@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -53,7 +54,8 @@ def one_of(rank: int, world_size: int) -> Iterator[None]:
     log = logging.getLogger("torch._subclasses.fake_tensor")               # says at length what an exception says too
     level = log.level
     environment = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": world_size, "LOCAL_WORLD_SIZE": world_size}
-    dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world_size)
+    with patch.object(sys, "excepthook", sys.excepthook):  # torch's own begins tracebacks with the rank, from then on
+        dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world_size)
     try:
         log.setLevel(logging.CRITICAL)
         named = patch.dict(os.environ, {name: str(value) for name, value in environment.items()})
