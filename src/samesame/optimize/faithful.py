@@ -3,7 +3,8 @@
 Reading a graph as forms, rewriting these, and printing them in torch's operators are not trusted. What is printed is
 compared with the program by `check`; what kernels compute is a form, and that this is the program's own is asked here:
 the graph's outputs by the meanings of its operators, at its own sizes, against the form's formula. Small blocks are
-settled by their normal forms at once. What is not settled within the budget stays tested, and a report says so.
+settled by their normal forms at once. Calls of torch that stay are cuts: what they take is asked of, what they return
+is any tensor. What is not settled within the budget stays tested, and a report says so.
 """
 
 from __future__ import annotations
@@ -19,26 +20,38 @@ from samesame.graph import Graph, Node
 from samesame.operators import explain
 from samesame.operators.numbers import constant
 from samesame.optimize.forms import Form, formula
-from samesame.optimize.specification import Dims, Specification
+from samesame.optimize.specification import KEPT, Call, Dims, Output, Specification
 
 BUDGET = Budget(seconds=4.0)
 
 
-def faithful(graph: Graph, specification: Specification, forms: Sequence[Form]) -> tuple[str, ...] | None:
-    """The conditions under which the forms are the graph's outputs, proved at its sizes; None where that is not."""
+def faithful(
+    graph: Graph, specification: Specification, forms: Sequence[Form | None]
+) -> tuple[str, ...] | None:
+    """The conditions under which the forms are what the graph gives to calls of torch and returns, proved at its sizes;
+    None where that is not. What has no form here is not asked of."""
+    known: dict[Node, Any] = {}
+    pairs: list[tuple[Expr, Expr]] = []
+    nodes, rest = {node.name: node for node in graph.nodes}, iter(zip(specification.roots(), forms, strict=True))
+    calls = {call.node: (call, [next(rest) for _ in call.takes]) for call in specification.calls}
+
+    def require(node: Node, output: Output, form: Form | None) -> None:
+        if form is not None:
+            pairs.append(_elements(specification, output.dims, known[node], form))
+
     try:
-        known: dict[Node, Any] = {}
-        pairs: list[tuple[Expr, Expr]] = []
-        roots = list(zip(specification.roots(), forms, strict=True))
-        kept = {call.results[0]: root for call, root in zip(specification.calls, roots, strict=False)}
         for node in graph.nodes:
-            known[node] = _source(graph, specification, node) if node.is_source else explain(node, known.__getitem__)
-            if node.name in kept:                            # proved by itself; for what follows it is any tensor
-                output, form = kept[node.name]
-                pairs.append(_elements(specification, output.dims, known[node], form))
-                known[node] = _kept(specification, node, output.dims)
-        pairs += [_elements(specification, output.dims, known[node], form)
-                  for (_, node), (output, form) in zip(graph.roots, roots[len(kept) :], strict=True)]
+            call, given = calls.get(node.name, (None, []))
+            if call is None or call.operator == KEPT:
+                known[node] = (_source(graph, specification, node) if node.is_source else
+                               explain(node, known.__getitem__))
+            for output, form in given:                       # proved by itself; for what follows it is any tensor
+                require(node if call and call.operator == KEPT else nodes[output.name], output, form)
+            if call is not None:
+                known[node] = (_kept(specification, node, given[0][0].dims) if call.operator == KEPT else
+                               _results(specification, node, call))
+        for (_, node), (output, form) in zip(graph.roots, rest, strict=True):
+            require(node, output, form)
     except Unsupported:
         return None
     answers = [prove_equal(*pair, budget=BUDGET) for pair in pairs]
@@ -73,6 +86,15 @@ def _kept(specification: Specification, node: Node, dims: Dims) -> Tensor:
         return Load(Leaf(node.name, source.shape, source.kind), tuple(places))
 
     return tensor(tuple(node.shape), element)
+
+
+def _results(specification: Specification, node: Node, call: Call) -> Any:
+    """What a call returns, as tensors that formulas do not look into."""
+    kinds = node.type if isinstance(node.type, tuple) else (node.type,)
+    shapes = [(name, tuple(kind.shape)) for name, kind in zip(call.results, kinds, strict=True) if kind is not None]
+    read = specification.tensors
+    results = tuple(leaf(name, shape, read[name].kind if name in read else "real") for name, shape in shapes)
+    return results if call.several else results[0]
 
 
 def _elements(specification: Specification, dims: Any, meaning: Any, form: Form) -> tuple[Expr, Expr]:

@@ -42,7 +42,7 @@ from samesame.optimize.online import Softmax, softmaxes
 from samesame.optimize.partition import Stage, in_pairs, orders, stages, together
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
-from samesame.optimize.search import Found
+from samesame.optimize.search import Found, Rewriting
 from samesame.optimize.specification import KEPT, Output, Specification
 from samesame.optimize.tune import Tuned
 from samesame.report.words import counted
@@ -174,33 +174,46 @@ def candidates(
 
     Raises NoSchedule, saying why, where there are no kernels for any of them.
     """
-    forms = sorted(found.candidates, key=lambda each: each.cost["time"])
-    reason, seen, tune = "", list[dict[str, str]](), _once(tune)
-    for each in forms[:FORMS]:
-        several = list[Native]()
+    return tried(found, partial(_whole, graph, specification, once(tune), kind, until), counts)
+
+
+def _whole(
+    graph: Graph, specification: Specification, tune: Tune, kind: type[Native], until: float, forms: Rewriting
+) -> Iterator[tuple[Candidate, Counter[str]]]:
+    """Kernels for a whole program in these forms, and what was counted."""
+    reference = in_torch(specification, forms, "the form of the kernels")
+    for native in natives(*in_stages(specification, forms.outputs), tune, kind, until):
+        yield Candidate(
+            "kernels", native.source(), weights_of(specification),
+            (*changed(specification, forms), *native.words(operators(graph))), formulas(specification, forms),
+            forms.steps, native.files, complete=True, reference=reference, conditions=native.conditions,
+            lifted=native.lifted, meant=partial(faithful, graph, specification, forms.outputs),
+        ), native.counts
+
+
+def tried(
+    found: Found, make: Callable[[Rewriting], Iterator[tuple[Candidate, Counter[str]]]], counts: dict[str, int]
+) -> Iterator[Candidate]:
+    """What is made of the cheapest forms, each other than those before. Raises NoSchedule where that is nothing."""
+    reason, seen = "", list[Mapping[str, str]]()
+    for forms in sorted(found.candidates, key=lambda each: each.cost["time"])[:FORMS]:
+        several = list[tuple[Candidate, Counter[str]]]()
         try:
-            reference = in_torch(specification, each, "the form of the kernels")
-            for one in natives(*in_stages(specification, each.outputs), tune, kind, until):
+            for one in make(forms):
                 several.append(one)
         except (NoSchedule, Unsupported, Refused, Malformed) as error:
             reason = str(error)
-        for made in several:
-            for what, number in made.counts.items():
+        for candidate, made in several:
+            for what, number in made.items():
                 counts[what] = counts.get(what, 0) + number
-            if made.files in seen:
-                continue
-            seen.append(made.files)
-            yield Candidate(
-                "kernels" if len(seen) == 1 else f"kernels {len(seen)}", made.source(), weights_of(specification),
-                (*changed(specification, each), *made.words(operators(graph))), formulas(specification, each),
-                each.steps, made.files, complete=True, reference=reference, conditions=made.conditions,
-                lifted=made.lifted, meant=partial(faithful, graph, specification, each.outputs),
-            )
+            if candidate.native not in seen:
+                seen.append(candidate.native)
+                yield candidate if len(seen) == 1 else replace(candidate, name=f"kernels {len(seen)}")
     if not seen:
         raise NoSchedule(reason)
 
 
-def _once(tune: Tune) -> Tune:
+def once(tune: Tune) -> Tune:
     """The same, but asked once for programs that read the same."""
     known: dict[Any, Tuned] = {}
 
@@ -216,9 +229,7 @@ def _once(tune: Tune) -> Tune:
 def in_stages(specification: Specification, forms: Sequence[Form]) -> tuple[Specification, tuple[Output, ...]]:
     """The specification with these forms and no calls, and what is computed before its outputs: values that the program
     reads whole and in parts. Raises NoSchedule where something else stays a call of torch, or a tensor is empty."""
-    for name, tensor in specification.tensors.items():
-        if 0 in tensor.shape:
-            raise NoSchedule(f"{name} has no elements, so that nothing can be measured; give an example that has some")
+    require_filled(specification)
     for call in specification.calls:
         if call.operator != KEPT:
             raise NoSchedule(f"a part of the program stays a call of torch, {call.operator}")
@@ -230,6 +241,13 @@ def in_stages(specification: Specification, forms: Sequence[Form]) -> tuple[Spec
     outputs = tuple(replace(output, form=form, name=f"result {output.name}")           # no input is called so
                     for output, form in zip(specification.outputs, forms[before:], strict=True))
     return replace(specification, outputs=outputs, calls=()), kept
+
+
+def require_filled(specification: Specification) -> None:
+    """Raises NoSchedule where a tensor is empty."""
+    for name, tensor in specification.tensors.items():
+        if 0 in tensor.shape:
+            raise NoSchedule(f"{name} has no elements, so that nothing can be measured; give an example that has some")
 
 
 def require_dense(shape: Sequence[int], output: Output) -> None:

@@ -66,6 +66,16 @@ class Call:
     results: tuple[str, ...]
     several: bool = False
 
+    @property
+    def node(self) -> str:
+        """The graph's node that it is."""
+        return self.results[0].rpartition(".")[0] if self.several else self.results[0]
+
+    @property
+    def takes(self) -> tuple[Output, ...]:
+        """What forms compute for it, from left to right; what it takes twice is there twice."""
+        return outputs_in((self.arguments, self.keywords))
+
 
 @dataclass(frozen=True, slots=True)
 class Specification:
@@ -80,8 +90,7 @@ class Specification:
 
     def roots(self) -> tuple[Output, ...]:
         """Everything to be computed by forms: what the calls take, and what the program returns."""
-        return (*(output for call in self.calls for output in outputs_in((call.arguments, call.keywords))),
-                *self.outputs)
+        return (*(output for call in self.calls for output in call.takes), *self.outputs)
 
     def shape(self, output: Output) -> tuple[int, ...]:
         return tuple(prod(self.extents[axis] for axis in dim) for dim in output.dims)

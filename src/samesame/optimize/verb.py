@@ -31,7 +31,7 @@ from samesame.check import check
 from samesame.evidence import Refused, Rung, SamesameError, Shown, Verdict
 from samesame.formula.expr import Unsupported
 from samesame.graph.interface import Aliases, spoken
-from samesame.optimize import native, search
+from samesame.optimize import native, search, segments
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import contract
@@ -238,8 +238,8 @@ class Attempt:
             self.report.notes.append(f"No other form was looked for: {error}.")
 
     def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
-        counts = self.report.counts
-        return native.candidates(self.graph, specification, found, self.tuned, counts, until=self.until)
+        ways = segments.candidates if segments.has_calls(specification) else native.candidates
+        return ways(self.graph, specification, found, self.tuned, self.report.counts, until=self.until)
 
     def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         return algebraic(specification, found, multiplications(self.module, self.example))

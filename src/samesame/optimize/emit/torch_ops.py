@@ -56,7 +56,7 @@ HEAD = '''"""{title}, rewritten by samesame optimize. {note}"""
 import torch
 from torch import nn
 from torch.nn import functional as F
-
+{above}
 
 class Fast(nn.Module):
     """Takes the original module, and shares its weights."""
@@ -70,10 +70,9 @@ class Fast(nn.Module):
                 self.register_parameter(name, parameter)
             for name, buffer in original.named_buffers(recurse=False):
                 self.register_buffer(name, buffer)
-
+{ahead}
     def forward(self{arguments}):
-{body}
-'''
+{body}'''
 
 
 def source(specification: Specification, outputs: Sequence[Form]) -> str:
@@ -84,12 +83,16 @@ def source(specification: Specification, outputs: Sequence[Form]) -> str:
 
 
 class Printer:
-    """Lines of a forward, and the variables that hold forms already."""
+    """Lines of a forward, and the variables that hold forms already. What else a file needs stands `above` its class,
+    or is made `ahead` of calls."""
+
+    above = ""
 
     def __init__(self, specification: Specification, outputs: tuple[Form, ...]) -> None:
         self.specification = specification
         self.roots = dict(zip(specification.roots(), outputs, strict=True))
         self.lines: list[str] = []
+        self.ahead: list[str] = []
         self.made: dict[Any, tuple[Variable, tuple[str, ...]]] = {}
         self.shown: dict[str | Form, str] = {}
         self.keys: dict[Form, tuple[int, tuple[str, ...]]] = {}
@@ -107,10 +110,10 @@ class Printer:
             self.call(call)
         returned = [self.laid(self.output(output), output) for output in self.specification.outputs]
         self.lines.append(f"return {self.returned(returned)}")
-        body = "\n".join(f"        {line}" for line in self.lines)
+        body, ahead = ("".join(f"        {line}\n" for line in lines) for lines in (self.lines, self.ahead))
         note = "Each line has its formula beside it."
         return HEAD.format(title=self.specification.name, note=note, arguments="".join(f", {n}" for n in taken),
-                           body=body)
+                           above=self.above, ahead=ahead, body=body)
 
     def argument(self, name: str) -> str:
         """A parameter for an input; of one that stands inside another, such as `pair.0`, too: they come one by one."""
