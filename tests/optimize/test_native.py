@@ -163,6 +163,22 @@ def test_doubles_are_computed_as_doubles() -> None:
     torch.testing.assert_close(result, expected, rtol=1e-13, atol=1e-15)
 
 
+class Beside(nn.Module):
+    """Features that are three parts beside one another, which a layer reads as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.Linear(27, 9)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return self.up(torch.cat([x, y, 2 * x], -1).tanh())
+
+
+def test_a_layer_reads_a_concatenation_that_is_not_split() -> None:
+    result, expected = computed(Beside(), (torch.randn(7, 10), torch.randn(7, 7)))
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
+
+
 def test_a_result_with_gaps_has_no_kernels() -> None:
     class Half(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -50,6 +50,21 @@ class Convolved(nn.Module):
         return F.gelu(self.norm(self.conv(x.tanh()).transpose(1, 2)))
 
 
+class Normed(nn.Module):
+    """In eval mode a batch norm is arithmetic, with numbers of channels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)
+        self.plain = nn.BatchNorm1d(4, affine=False)
+        for norm in (self.norm, self.plain):
+            torch.nn.init.uniform_(norm.running_mean)  # type: ignore[arg-type]
+            torch.nn.init.uniform_(norm.running_var, 0.5, 2.0)  # type: ignore[arg-type]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.plain(torch.relu(self.norm(self.conv(x))).mean(-1).unflatten(1, (4, 2)).sum(2).flatten(1)[:, :4])
+
+
 class Joined(nn.Module):
     """A concatenation between two layers, and a call behind it."""
 
@@ -111,10 +126,26 @@ class Masked(nn.Module):
         return (scores.softmax(-1)[..., None] * h).sum(1)
 
 
+class Sideways(nn.Module):
+    """What a call returns lies as what it took, which is turned."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(torch.sort(x.mT, 0)[0], -1)
+
+
+class Constant(nn.Module):
+    """A table that is no parameter, read by kernels."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cumsum(x * torch.tensor([1.0, 2.0, 3.0, 4.0]), 0).tanh()
+
+
 PROGRAMS = [
     (Looked(), (torch.randint(0, 50, (3, 7)),), 1), (Convolved(), (torch.randn(2, 6, 15),), 2),
+    (Normed(), (torch.randn(2, 3, 6, 7),), 1),
     (Joined(), (torch.randn(7, 10),), 1), (Twice(), (torch.randn(7, 10),), 3), (Across(), (torch.randn(7, 10),), 2),
     (Largest(), (torch.randn(7, 10),), 2), (Masked(), (torch.randint(0, 50, (3, 7)),), 1),
+    (Sideways(), (torch.randn(7, 10),), 1), (Constant(), (torch.randn(7, 4),), 2),
 ]
 
 
@@ -146,6 +177,9 @@ def test_a_drop_in_with_calls_of_torch_computes_the_same(
         for weight in module.parameters():
             weight.mul_(1.5)
         torch.testing.assert_close(fast(*inputs), module(*inputs), rtol=1e-4, atol=1e-5)
+        other = tuple(x[:1] for x in inputs)
+        with pytest.warns(UserWarning, match="the original runs"):
+            torch.testing.assert_close(fast(*other), module(*other))
 
 
 @pytest.mark.parametrize(("module", "inputs", "kernels"), PROGRAMS, ids=lambda x: type(x).__name__)
@@ -160,3 +194,105 @@ def test_what_is_said_of_them_is_proved(
     verdict = check(module, unguarded(module, file, {}, {**facts, "weights": {}}), inputs)
     assert verdict.verdict == "same" and verdict.evidence.name.startswith("PROVED")
     assert found.settled().faithful
+
+
+def laid_out(module: nn.Module, *inputs: torch.Tensor) -> Layout:
+    specification = specified(module, inputs, capture(module, inputs))
+    return Layout(specification, [root.form for root in specification.roots()])
+
+
+def test_what_stands_on_both_sides_of_a_call_is_computed_once() -> None:
+    layout = laid_out(Across(), torch.randn(7, 10))
+    first, second = layout.parts
+    reads = {x.attributes[0] for part in second for x in walk(part.output.form) if x.operator == "load"}
+    assert len(first) == 2 and first[1].output.name in reads and not any("weight" in name for name in reads)
+
+
+def test_what_is_multiplied_within_a_sum_is_not_kept() -> None:
+    """The weights of an attention times the values have an axis for each key and each feature."""
+    class Attended(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            weights = torch.softmax(x @ x.mT, -1)
+            return torch.cumsum(weights @ x, 0) + (weights[..., None] * x).square().sum(-2)
+
+    layout = laid_out(Attended(), torch.randn(7, 10))
+    assert {part.output.form.axes for part in layout.parts[0]} and all(len(part.axes) <= 2 for part in layout.parts[0])
+
+
+def test_what_a_call_returns_need_not_be_row_major() -> None:
+    assert not torch.sort(torch.randn(7, 10).mT, 0)[0].is_contiguous()             # as in Sideways, above
+
+
+def test_calls_that_stay_are_named() -> None:
+    (head, *lines) = candidate(Largest(), (torch.randn(7, 10),)).changed
+    assert head.endswith("of our own before, between and behind calls that stay torch's (topk, gather)")
+    assert any("matmul" in line for line in lines)
+
+
+def test_a_segment_without_kernels_stays_as_it_is_in_the_reference(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rightly = segments.natives
+
+    def natives(specification: Any, *rest: Any, **given: Any) -> Any:
+        if specification.name.endswith(" 0"):
+            raise NoSchedule("no map takes it")
+        return rightly(specification, *rest, **given)
+
+    monkeypatch.setattr(segments, "natives", natives)
+    module, x = Across().eval(), torch.randn(7, 10)
+    found = candidate(module, (x,))
+    assert "1 segment between calls stays torch's, too (no map takes it)" in found.changed[0]
+    assert len(found.native) == 1
+    file = write_files(tmp_path / "found", files_of(found, facts_of(module, (x,), found, EAGER)))
+    fast = loaded(file).optimized(module)
+    with torch.no_grad():
+        torch.testing.assert_close(fast(x), module(x), rtol=1e-4, atol=1e-5)
+
+
+def test_there_are_none_where_no_segment_has_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Moved(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cumsum(x.mT, 0)[1:]
+
+    with pytest.raises(NoSchedule, match="beside cumsum, which stay calls of torch, there is nothing to compute"):
+        candidate(Moved(), (torch.randn(7, 10),))
+    with pytest.raises(NoSchedule, match="there was no time left"):
+        module, inputs = Across(), (torch.randn(7, 10),)
+        graph = capture(module, inputs)
+        specification = specified(module, inputs, graph)
+        next(candidates(graph, specification, searched(specification), quickly, {}, until=0.0))
+
+
+def test_a_wrong_cut_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = laid_out(Across(), torch.randn(7, 10))
+    assert layout.require_composed() == ()
+    rightly = Layout._earlier
+
+    def wrong(layout: Layout, form: Any, before: int) -> Any:
+        found = rightly(layout, form, before)
+        return found and times(number(2), found)
+
+    monkeypatch.setattr(Layout, "_earlier", wrong)
+    with pytest.raises(NoSchedule, match="not proved to be the program's form"):
+        laid_out(Across(), torch.randn(7, 10)).require_composed()
+
+
+@pytest.mark.parametrize("wrong", range(2))
+def test_forms_before_and_behind_a_call_are_faithful_or_are_not(wrong: int) -> None:
+    module, inputs = Across(), (torch.randn(7, 10),)
+    graph = capture(module, inputs)
+    specification = specified(module, inputs, graph)
+    forms = [root.form for root in specification.roots()]
+    assert faithful(graph, specification, forms) == () and len(forms) == 2
+    forms[wrong] = times(number(2), forms[wrong])
+    assert faithful(graph, specification, forms) is None
+
+
+def test_altered_kernels_do_not_run(tmp_path: Path) -> None:
+    module, x = Looked().eval(), torch.randint(0, 50, (3, 7))
+    found = candidate(module, (x,))
+    file = write_files(tmp_path / "found", files_of(found, facts_of(module, (x,), found, EAGER)))
+    (tmp_path / "found" / "kernels_0.cpp").write_text("// another")
+    with pytest.warns(UserWarning, match=r"kernels_0\.cpp is no longer as it was saved"):
+        loaded(file).optimized(module)

@@ -281,6 +281,24 @@ def layer_norm(
     return normal if bias is None else add(r, normal, bias)
 
 
+@row("aten.batch_norm")
+def batch_norm(
+    r: Reader, x: Value, weight: Value | None, bias: Value | None, mean: Value | None, variance: Value | None,
+    training: bool, momentum: float, eps: float, *_: Any,
+) -> Value:
+    """By what was measured in training; each number is of a channel."""
+    if training or mean is None or variance is None:
+        raise Unsupported("statistics of a batch")
+
+    def channel(value: Value) -> Value:
+        return Value(value.form, (*value.dims, *[()] * (x.rank - 2)), value.dtype)
+
+    scale = r.pointwise(lambda v: f.power(f.plus(v, number(float(eps))), -HALF), channel(variance))
+    normal = mul(r, sub(r, x, channel(mean)), scale)
+    normal = normal if weight is None else mul(r, normal, channel(weight))
+    return normal if bias is None else add(r, normal, channel(bias))
+
+
 # ------------------------------------------------------------------------------------------------ contractions
 
 

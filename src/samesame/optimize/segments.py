@@ -31,7 +31,7 @@ from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Unsupported, index
 from samesame.graph import Graph
 from samesame.operators.table import packet
-from samesame.optimize.algebra import changed, formulas, weights_of
+from samesame.optimize.algebra import changed, formulas
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.described import listed
@@ -406,8 +406,9 @@ def between(
     if not every:
         raise NoSchedule(f"beside {calls_of(specification)}, which stay calls of torch, there is nothing to compute")
     conditions = layout.require_composed()
+    weights = tuple(tensor.path for tensor in specification.tensors.values() if tensor.path)
     reference = Candidate("the form of the kernels", source(laid, tuple(root.form for root in laid.roots())),
-                          weights_of(specification), whole=True)
+                          weights, whole=True)
     variants, reasons = list[tuple[Segment, list[Native]]](), list[str]()
     for number, segment in enumerate(every):
         rest, begun = every[number:], time.monotonic()
@@ -424,7 +425,7 @@ def between(
                    for place, (segment, several) in enumerate(variants)]
         chosen = [own.native for own in kernels]
         yield Candidate(
-            "kernels", Between(laid, kernels).file(), weights_of(specification),
+            "kernels", Between(laid, kernels).file(), weights,
             (*changed(specification, forms), *words(specification, chosen, reasons)), formulas(specification, forms),
             forms.steps, {own.file: own.native.files["kernels.cpp"] for own in kernels}, complete=True, whole=True,
             reference=reference, meant=partial(faithful, graph, specification, layout.asked()),
@@ -452,7 +453,8 @@ def calls_of(specification: Specification) -> str:
 def words(specification: Specification, chosen: Sequence[Native], reasons: Sequence[str]) -> tuple[str, ...]:
     """What the kernels are, and what stays torch's."""
     run = [kernel for each in chosen for kernel in each.program.kernels if not kernel.ahead]
-    rest = (f"; {counted(len(reasons), 'segment')} between calls stay torch's, too ({reasons[0]})" if reasons else "")
+    stay = "stays" if len(reasons) == 1 else "stay"
+    rest = f"; {counted(len(reasons), 'segment')} between calls {stay} torch's, too ({reasons[0]})" if reasons else ""
     head = f"{counted(len(run), 'kernel')} of our own before, between and behind calls that stay torch's " \
            f"({calls_of(specification)}){rest}"
     return head, *(line for each in chosen for line in each.each())

@@ -146,10 +146,21 @@ class Space:
             elif not whole or any(sorted(map(base, p.axes)) != sorted(map(base, found[name, d])) for p in several):
                 pinned |= {base(axis) for place in several for axis in place.axes}
         self.sizes.update({self._first(axis): self.extent(axis) for axis in pinned})
+        self._find_concatenations()
         for name, tensor in tensors.items():
             shape = (add(*map(self.size, turns[name, d])) if (name, d) in turns
                      else self._length(found.get((name, d)), size) for d, size in enumerate(tensor.shape))
             self.buffers[name] = Buffer(name, tuple(shape), tensor.dtype, tensor.strides)
+
+    def _find_concatenations(self) -> None:
+        """Where parts lie one behind the other in what has a symbol of its own for its length, lengths are numbers."""
+        for x in walk(*(stage.whole for stage in self.stages)):
+            if x.operator == "concat":
+                axis, parts = x.attributes
+                sizes = [1 if part is None else self.size(part) for part in parts]
+                if add(*sizes) != self.size(axis):
+                    own = [axis, *(part for part in parts if part is not None)]
+                    self.sizes.update({self._first(each): self.extent(each) for each in own})
 
     def _find_strides(self, place: Place) -> None:
         """A stride that is counted in another axis than the one that runs inside of it, as long at these sizes, is
