@@ -54,11 +54,13 @@ def faithful(
             require(node, output, form)
     except Unsupported:
         return None
-    answers = [prove_equal(*pair, budget=BUDGET) for pair in pairs]
-    if not all(isinstance(answer, Proved) for answer in answers):
-        return None
-    return tuple(dict.fromkeys(str(condition) for answer in answers if isinstance(answer, Proved)
-                               for condition in answer.conditions))
+    conditions = dict[str, None]()
+    for pair in pairs:
+        answer = prove_equal(*pair, budget=BUDGET)
+        if not isinstance(answer, Proved):
+            return None
+        conditions |= dict.fromkeys(map(str, answer.conditions))
+    return tuple(conditions)
 
 
 def _source(graph: Graph, specification: Specification, node: Node) -> Any:

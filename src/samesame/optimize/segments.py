@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -83,51 +84,55 @@ class Layout:
     def __init__(self, specification: Specification, forms: Sequence[Form]) -> None:
         self.specification, self.forms = specification, forms
         self.levels: dict[str, int] = dict.fromkeys(specification.tensors, 0)
-        self.roots = list(forms)
-        self.at = list(self._levels())
+        self.roots, self.at = list(forms), list[int]()
+        self.kept, self.ready = set[int](), set[Call]()
+        self._find_levels()
         self.parts: list[list[Part]] = [[] for _ in range(1 + max(self.at))]
-        self.kept = {number for number, call in self._owners() if call is not None and call.operator == KEPT}
         self._made: dict[Any, Part] = {}
-        self._first: dict[str, list[tuple[int, Form]]] = {}
+        self._first: dict[str, dict[Form, tuple[int, list[str]]]] = {}
         self._sizes: dict[Form, int] = {}
         self._real: dict[Form, bool] = {}
         for level in range(len(self.parts)):
             self._lay_out(level)
 
-    def _owners(self) -> Iterator[tuple[int, Call | None]]:
-        """For each root its number, and the call that takes it; None for what is returned."""
-        owners = [call for call in self.specification.calls for _ in call.takes]
-        return iter(enumerate([*owners, *(None for _ in self.specification.outputs)]))
-
-    def _levels(self) -> Iterator[int]:
-        """The segment of each root; results of calls are of the one behind."""
-        forms = iter(self.forms)
+    def _find_levels(self) -> None:
+        """The segment of each root. Results of a call are of the one behind; of one that takes nothing which kernels
+        compute, and so is `ready` before them, of the same."""
+        forms, kept = iter(self.forms), set[str]()
         for call in self.specification.calls:
-            own = [self.level(next(forms)) for _ in call.takes]
-            self.levels |= dict.fromkeys(call.results, max(own, default=0) + (call.operator != KEPT))
-            yield from own
-        yield from map(self.level, forms)
+            own = [next(forms) for _ in call.takes]
+            level = max(map(self.level, own), default=0)
+            if call.operator == KEPT:
+                self.kept.add(len(self.at))
+                kept |= {*call.results}
+            elif all(x.operator in MOVES and x.attributes[0] not in kept for x in walk(*own)):
+                self.ready.add(call)
+            else:
+                level += 1
+            self.at += map(self.level, own)
+            self.levels |= dict.fromkeys(call.results, level)
+        self.at += map(self.level, forms)
 
     def level(self, form: Form) -> int:
         return max((self.levels[x.attributes[0]] for x in walk(form) if x.operator == "load"), default=0)
 
     def _lay_out(self, level: int) -> None:
-        every = list(zip(range(len(self.forms)), self.specification.roots(), strict=True))
-        here = [(number, root) for number, root in every if self.at[number] == level]
-        late, computed = list[int](), list[Form]()
-        for number, root in here:
-            form = self._over(self.forms[number], level)
+        """The roots of one segment: what its kernels make, and then what is torch's."""
+        late, computed = list[int](), dict[int, list[str]]()
+        for number, root in enumerate(self.specification.roots()):
+            if self.at[number] != level:
+                continue
+            form, order = self._over(self.forms[number], level), [axis for d in root.turned for axis in root.dims[d]]
             if number in self.kept:
-                self.roots[number] = form
+                self.roots[number], computed[number] = form, order
             elif root.dtype in FLOATS and any(x.operator not in MOVES for x in walk(form)):
-                order = [axis for d in root.turned for axis in root.dims[d]]
-                self.roots[number] = self._part(self.forms[number], order, root.dtype, level).loaded()
+                part = self._part(self.forms[number], order, root.dtype, level)
+                self.roots[number], computed[number] = part.loaded(), order
             else:
                 late.append(number)
-                continue
-            computed.append(self.forms[number])
-        for x in walk(*computed):
-            self._first.setdefault(nameless(x), []).append((level, x))
+        for number, order in computed.items():
+            for x in walk(self.forms[number]):
+                self._first.setdefault(nameless(x), {}).setdefault(x, (level, order))
         for number in late:
             self.roots[number] = self._over(self.forms[number], level + 1)
 
@@ -166,16 +171,16 @@ class Layout:
 
     def _earlier(self, form: Form, before: int) -> Form | None:
         """What an earlier segment computes and is this form but for the names of axes, read at this form's."""
-        known = self._first.get(nameless(form), ())
+        known = self._first.get(nameless(form), {})
         if not known or not self._worth_keeping(form):
             return None
         key, names = renamed(form, self.extent)
-        for level, other in known:
+        for other, (level, order) in known.items():
             same, own = renamed(other, self.extent)
             if level < before and same == key:
                 real = "float64" if any(self.specification.tensors[x.attributes[0]].dtype == "float64"
                                         for x in walk(other) if x.operator == "load") else "float32"
-                part = self._part(other, other.axes, real, level)
+                part = self._part(other, dict.fromkeys((*order, *other.axes)), real, level)
                 return part.loaded(dict(zip(own, names, strict=True)))
         return None
 
@@ -206,21 +211,20 @@ class Layout:
     def specified(self) -> Specification:
         """The laid out specification: what a segment makes is kept, then come the calls behind it."""
         whole, roots = self.specification, iter(self.roots)
-        calls: list[list[Call]] = [[] for _ in self.parts]
-        behind: list[list[Call]] = [[] for _ in self.parts]
+        before, within, behind = ([list[Call]() for _ in self.parts] for _ in range(3))
         places = iter(self.at)
         for call in whole.calls:
             level = max([next(places) for _ in call.takes], default=0)
             put = replace(call, arguments=_over(call.arguments, roots), keywords=_over(call.keywords, roots))
-            (calls if call.operator == KEPT else behind)[level].append(put)
+            (before if call in self.ready else within if call.operator == KEPT else behind)[level].append(put)
         tensors = dict(whole.tensors)
         for level, parts in enumerate(self.parts):
             for part in parts:
                 output = part.output
                 tensors[output.name] = Tensor(output.name, whole.shape(output), output.dtype, "result")
-                calls[level].append(Call(KEPT, (output,), (), (output.name,)))
+                within[level].append(Call(KEPT, (output,), (), (output.name,)))
         outputs = tuple(replace(output, form=form) for output, form in zip(whole.outputs, roots, strict=True))
-        ordered = tuple(call for pair in zip(calls, behind, strict=True) for several in pair for call in several)
+        ordered = tuple(chain.from_iterable(chain.from_iterable(zip(before, within, behind, strict=True))))
         return replace(whole, tensors=tensors, outputs=outputs, calls=ordered)
 
     def require_composed(self) -> tuple[str, ...]:
