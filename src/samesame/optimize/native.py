@@ -179,6 +179,7 @@ def candidates(
     for each in forms[:FORMS]:
         several = list[Native]()
         try:
+            _left(until)
             reference = in_torch(specification, each, "the form of the kernels")
             for one in natives(*in_stages(specification, each.outputs), tune, kind, until):
                 several.append(one)
