@@ -48,6 +48,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.scalars import OF_ITS_SIGN, SCALARS
+from samesame.formula.spans import Places, between
 from samesame.formula.tensor import leaf
 
 HALF = Fraction(1, 2)
@@ -172,6 +173,14 @@ def test_a_value_is_of_the_signs_and_the_tags_that_are_said(e, seed):
         assert found is None or (found > 0) - (found < 0) in signs
         assert tags is None or (found is not None and tag(found) in tags)
         assert found is None or math.isfinite(found) or not EVIDENT.is_finite(e)
+
+
+@settings(max_examples=400, deadline=None)
+@given(expressions(3), st.integers(0, 1 << 20))
+def test_a_value_lies_in_the_spans_that_are_said(e, seed):
+    spans = Places({}).of(e)
+    for found in (value(e, at) for at in points(seed)):
+        assert found is None or between(found, found) <= spans
 
 
 def tag(found):

@@ -8,7 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samesame.formula.expr import Expr, Size, Unsupported, add, const, floordiv, maximum, minimum, mod, mul, power
-from samesame.formula.sizes import at_least, canonical, count, decoded, encoded, replaced, size_text, symbols, value_at
+from samesame.formula.sizes import (
+    at_least,
+    canonical,
+    count,
+    decoded,
+    encoded,
+    plain,
+    replaced,
+    size_text,
+    symbols,
+    value_at,
+)
 
 B, T = Size("B", 2), Size("T", 2)
 
@@ -114,3 +125,10 @@ def test_a_number_below_a_size_is_none_of_it():
     assert canonical(floordiv(-1, n)) == -1 and canonical(floordiv(1, n)) == 0
     assert canonical(floordiv(-3, n)) != -1 and canonical(floordiv(2, n)) != 0
     assert canonical(floordiv(add(mul(n, Size("b", 2)), n, -1), n)) is Size("b", 2)
+
+
+@pytest.mark.parametrize("exponent, value", [(-1, 4.25), (Fraction(1, 2), 6.0), (-2, 4.0625)])
+def test_a_root_beside_a_size_is_put_in_as_it_stands(exponent, value):
+    number = add(T, power(T, exponent))
+    assert plain(replaced(number, {"T": 4})) == value
+    assert replaced(number, {"T": B}) is add(B, power(B, exponent))

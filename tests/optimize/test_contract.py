@@ -200,3 +200,17 @@ def test_what_the_oracle_said_is_not_asked_again(monkeypatch, tmp_path):
     monkeypatch.setattr(rules, "ROOM", 0)
     (tmp_path / "none").mkdir()
     assert not contract(job, norm, place=tmp_path / "none").failed and not list((tmp_path / "none").iterdir())
+
+
+def test_a_mask_of_the_least_numbers_stays():
+    """Transformers hides by the least float; normal numbers of that size would be infinite."""
+    mask = torch.where(torch.arange(6) < 4, 0.0, torch.finfo(torch.float32).min)
+    x = torch.randn(3, 6)
+
+    def hidden(x, mask):
+        return torch.softmax(x + mask, -1)
+
+    assert not held(hidden, lambda x, mask: hidden(mask, x), x, mask).failed
+    generator = torch.Generator().manual_seed(0)
+    assert all(torch.equal(mask, rules.alike(mask, generator, scale)) for scale in rules.SCALES)
+    assert torch.equal(mask, rules.rows(mask, 1)) and not torch.equal(x, rules.alike(x, generator))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from torch.nn import functional as F
 
 from optimize.test_reassociation import written
 from samesame.capture import capture
+from samesame.formula.expr import Unsupported
 from samesame.optimize.algebra import specified
 from samesame.optimize.emit.places import reserved
 from samesame.optimize.emit.torch_ops import source
@@ -383,3 +385,17 @@ def test_a_search_keeps_to_its_time_within_a_candidate(monkeypatch: pytest.Monke
         else:
             with pytest.raises(NoSchedule, match="there was no time left"):
                 native(gated_mlp(), untimed, until=until)
+
+
+def test_a_program_that_takes_long_to_read_is_not_searched() -> None:
+    """A recurrent network that is written out is thousands of operators deep."""
+    x = torch.randn(2, 8)
+    module = nn.Sequential(*(nn.Tanh() for _ in range(5)))
+    graph = capture(module, (x,))
+    late = time.monotonic() - 1
+    with pytest.raises(Unsupported, match="its 6 operators take longer to be read as formulas; give it more"):
+        specified(module, (x,), graph, late)
+    specification = specified(module, (x,), graph)
+    assert len(searched(specification, late).candidates) == 1
+    with pytest.raises(NoSchedule, match="there was no time left"):
+        next(iter(candidates(graph, specification, searched(specification), quickly, {}, until=late)))

@@ -68,6 +68,25 @@ def test_the_norms_of_queries_and_keys_are_moved_behind_their_product() -> None:
     torch.testing.assert_close(*computed(Normed().eval(), inputs), rtol=1e-4, atol=1e-5)
 
 
+class Cached(nn.Module):
+    """A decoding step: what is projected is laid behind the keys of the steps before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.k = nn.RMSNorm(8, eps=1e-6), nn.Linear(8, 6, bias=False)
+
+    def forward(self, x: torch.Tensor, past: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        keys = torch.cat([past, self.k(self.norm(x))], 1)
+        return torch.softmax(x[..., :6] @ keys.transpose(1, 2), -1), keys
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_what_a_part_of_a_concatenation_keeps_has_the_parts_axis(steps: int) -> None:
+    inputs = torch.randn(2, steps, 8), torch.randn(2, 5, 6)
+    for stage in cut(Cached().eval(), *inputs):
+        assert all({*fold.axes} <= {*stage.axes} for fold in stage.folds.values())
+
+
 class Cell(nn.Module):
     """Of its results one is a part of the other."""
 

@@ -125,6 +125,25 @@ def test_results_lie_as_the_program_returns_them(tmp_path):
         torch.testing.assert_close(found, program(*inputs), rtol=1e-4, atol=1e-5, check_stride=True)
 
 
+class Listed(nn.Module):
+    """Weights in a list of parameters and in a list of modules."""
+
+    def __init__(self):
+        super().__init__()
+        self.scales = nn.ParameterList(nn.Parameter(torch.randn(4)) for _ in range(2))
+        self.layers = nn.ModuleList([nn.Linear(4, 6)])
+
+    def forward(self, x):
+        return self.layers[0](x * self.scales[0]) + self.scales[1].sum()
+
+
+def test_weights_in_lists_are_found(tmp_path):
+    program, inputs = Listed(), (x(3, 4),)
+    spec = specified(program, inputs, capture(program, inputs))
+    found = written(source(spec, searched(spec).candidates[0].outputs), tmp_path, program)(*inputs)
+    torch.testing.assert_close(found, program(*inputs))
+
+
 def test_what_is_the_same_is_computed_once(tmp_path):
     """Every round reads its rows under two names of axes; eight rounds are eight times the lines of one."""
     def program(rows):

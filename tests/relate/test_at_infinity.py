@@ -2,14 +2,15 @@
 
 import pytest
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from samesame import check
-from samesame.evidence import Refused, Rung
+from samesame.evidence import Rung
+from samesame.formula.spans import ALL, BELOW, FINITE
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import execute
-from samesame.relate import at_infinity
-from samesame.relate.at_infinity import FILLS, infinite, masked, reached
+from samesame.relate.at_infinity import FILLS, infinite, masked
 from samesame.relate.blocks import Block
 
 MASK = torch.tensor([True, False, True, False, False, True])
@@ -94,48 +95,74 @@ def test_a_number_that_is_positive_in_the_example_need_not_be():
     assert verdict.evidence <= Rung.TESTED
 
 
-def program(*nodes, held=None):
-    return Graph("program", nodes, (("out", nodes[-1]),), held or {})
+class Looking(nn.Module):
+    """Adds a row of a table, of which the last rows are −∞."""
+
+    def __init__(self, law):
+        super().__init__()
+        self.law = law
+        self.register_buffer("table", torch.tensor([0.0, 0.5, 1.0, -torch.inf, -torch.inf]))
+
+    def forward(self, x, places, p):
+        return self.law(x + self.table[places], p)
 
 
-def test_other_masks_and_signs_say_which_infinities_there_may_be():
-    x, p = (Node(name, "input", type=TensorType((6,), "float32")) for name in ("x", "p"))
-    mask = Node("mask", "input", type=TensorType((6,), "bool"))
-    hidden = Node("hidden", "aten.masked_fill.Scalar", (x, mask, -torch.inf), type=x.type)
-    scaled = Node("scaled", "aten.mul.Tensor", (hidden, p), type=x.type)
-    weight = Node("weight", "aten.exp.default", (hidden,), type=x.type)
-    given = {"x": INPUTS[0], "p": torch.ones(6), "mask": torch.zeros(6, dtype=torch.bool)}
-    below, above = FILLS
-    found = reached(program(x, p, mask, hidden, scaled, weight), given)
-    assert found == {"hidden": {below}, "scaled": {below, above}}
-    assert reached(program(x, mask), given) == {}
+def behind_gates(law):
+    """Hides all where one number after the other is above zero and below it."""
+
+    def program(x, gates, p):
+        open_, shut = gates[::2].unbind(), gates[1::2].unbind()
+        hides = torch.ones((), dtype=torch.bool)
+        for above, below in zip(open_, shut, strict=True):
+            hides = hides & (above > 0) & ~(below > 0)
+        return law(x.masked_fill(hides, -torch.inf), p)
+
+    return program
 
 
-def test_of_what_a_run_does_not_come_to_all_that_is_made_of_an_infinity_may_be_one(monkeypatch):
-    x = Node("x", "input", type=TensorType((6,), "float32"))
-    mask = Node("mask", "input", type=TensorType((6,), "bool"))
-    hidden = Node("hidden", "aten.masked_fill.Scalar", (x, mask, -torch.inf), type=x.type)
-    weight = Node("weight", "aten.exp.default", (hidden,), type=x.type)
-    other = Node("other", "aten.exp.default", (x,), type=x.type)
-    graph = program(x, mask, hidden, weight, other)
-    run = at_infinity.execute
+X, P = INPUTS[0] % 1 + 0.5, INPUTS[2]
+UNSEEN = {                                       # where −∞ comes from, and an example in which there is none
+    "rows of a table that are not looked up": (Looking, (X, torch.tensor([0, 1, 2, 0, 1, 2]), P)),
+    "a condition that is met once in so often": (
+        behind_gates, (X, torch.tensor([1.0, -1, 1, -1, 1, -1, 1, 1]), P)),
+    "the logarithm of what is 0 for large numbers": (
+        lambda law: lambda x, p: law(torch.relu(50 - x).log(), p), (X, P)),
+    "the logarithm of a mask of reals": (lambda law: lambda x, m, p: law(x + m.log(), p), (X, torch.ones(6), P)),
+    "the logarithm of integers": (
+        lambda law: lambda x, n, p: law(x + n.clamp(0, 1).float().log(), p), (X, torch.arange(1, 7), P)),
+    "a constant that is divided by 0": (
+        lambda law: lambda x, m, p: law(x.masked_fill(m, -1 / torch.zeros(())), p), (X, torch.zeros_like(MASK), P)),
+}
 
-    def fails(given_graph, values, *, seen, **more):
-        run(Graph("part", given_graph.nodes[:3], (), {}), values, seen=seen, **more)
-        raise Refused("the rest cannot be run")
 
-    monkeypatch.setattr(at_infinity, "execute", fails)
-    below, above = FILLS
-    found = reached(graph, {"x": INPUTS[0], "mask": MASK})
-    assert found == {"hidden": {below}, "weight": {below, above}}
+@pytest.mark.parametrize("name", UNSEEN)
+def test_an_infinity_that_no_draw_shows_is_one(name):
+    """The sums are 6 and 0 at p = 0, where all is hidden."""
+    make, inputs = UNSEEN[name]
+    left, right = make(lambda h, p: torch.nansum(h.exp() ** p)), make(lambda h, p: torch.nansum((p * h).exp()))
+    assert check(left, right, inputs).evidence <= Rung.TESTED
+    alike = make(lambda h, p: h.exp() ** 2), make(lambda h, p: (2 * h).exp())
+    assert check(*alike, inputs).evidence is Rung.PROVED
+
+
+def test_what_is_hidden_beyond_the_example_is_proved_for_its_sizes_alone():
+    def far(law):
+        return lambda x, p: law(x.masked_fill(torch.arange(len(x)) > 100, -torch.inf), p)
+
+    assert check(far(lambda h, p: h.exp() ** p), far(lambda h, p: (p * h).exp()), (X, P)).evidence is Rung.PROVED_HERE
+    assert check(far(lambda h, p: h.exp() ** 2), far(lambda h, p: (2 * h).exp()), (X, P)).evidence is Rung.PROVED
 
 
 def test_infinities_are_told_apart_and_a_nan_is_none():
     x = torch.tensor([1.0, -torch.inf, torch.inf])
     below, above = FILLS
-    values = {"x": x, "low": x[:2], "high": x[::2], "nan": x - x}
-    finite = {"y": torch.ones(2), "n": torch.ones(2, dtype=torch.int64)}
-    assert infinite(values | finite, {}) == {"x": (below, above), "low": (below,), "high": (above,), "nan": ()}
+    values = {"x": x, "low": x[:2], "high": x[::2], "nan": x - x, "z": x + 0j, "y": torch.ones(2), "t": x[:1]}
+    kinds = {"z": "complex128", "n": "int64"}
+    variables = tuple(Node(name, "input", type=TensorType((2,), kinds.get(name, "float64"))) for name in (*values, "n"))
+    claim = Block(Graph("block", variables, (), {}), {}, {}, False, "key")
+    spans = {node.name: FINITE for node in variables} | {"t": ALL, "y": FINITE | {BELOW}}
+    assert infinite(claim, spans, values) == {
+        "x": (below, above), "low": (below,), "high": (above,), "nan": (), "z": (), "y": (below,), "t": (below, above)}
 
 
 def test_a_claim_with_masks_computes_what_the_claim_does_with_infinities_in_it():

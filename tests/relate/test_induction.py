@@ -340,6 +340,7 @@ def test_the_round_of_the_claims_is_any_round() -> None:
     before, after = Size(BEFORE, 0), Size(AFTER, 0)
     assert row.args[2:] == (before, add(before, 1)) and row.inputs[0].shape[0] == canonical(add(before, after, 1))
     assert [name for name, _ in found.graphs[0].roots] == ["0", "start 0", "round 0"]
+    assert found.fed == {name: ["start 0", "round 0"] for name in ("carried 0", "made 0")}
 
 
 def test_what_speaks_of_a_round_is_known_by_its_tensors_however_it_is_printed() -> None:

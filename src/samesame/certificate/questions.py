@@ -111,7 +111,7 @@ class _Told:
                     factor = self.any(f"root{e.denominator}", kind, factor, of="Real")
                 power = f"(* {' '.join([unit, unit, *[factor] * abs(e.numerator)])})"
                 return [f"(/ 1.0 {power})" if e < 0 else power]
-            case ["fn", str(name), argument] if name.isalnum():
+            case ["fn", str(name), argument] if name.isascii() and name.isidentifier():
                 return [self.any(f"f_{name}", kind, self.number(argument, "real"), of="Real")]
             case ["floordiv" | "mod" as tag, a, b]:
                 times, rest = (self.any(f"{letter}{a:d}_{b:d}", kind) for letter in "qr")

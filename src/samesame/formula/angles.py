@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
-from math import gcd, lcm
 
-from samesame.formula.functions import apply, named, power
+from samesame.formula.functions import apply, common_number, named, power
 from samesame.formula.poly import Atom
 from samesame.formula.rewrite import Draft, multiply, under
 from samesame.formula.terms import Apply, Form, Term, add, constant, next_open, of_atom, opened, scale, subtract
@@ -34,7 +33,7 @@ def by_angles(form: Form) -> Form | None:
     units: Units = {}
     for term in dict.fromkeys(term for angle in angles for term in angle):
         taken = [angle[term] for angle in angles if term in angle]
-        units[term] = _greatest_divisor([*taken, Fraction(1)] if inverse_of(term) else taken)
+        units[term] = common_number([*taken, Fraction(1)] if inverse_of(term) else taken)
     if any(sum(abs(c / units[term]) for term, c in angle.items()) > MOST for angle in angles):
         return None
     written = _written(form, units)
@@ -47,12 +46,6 @@ def _angles(form: Form) -> Iterator[Form]:
         for atom, _ in opened(term, next_open(term.free))[2]:
             if isinstance(atom, Apply):
                 yield from (atom.argument,) if atom.head in (SINE, COSINE) else _angles(atom.argument)
-
-
-def _greatest_divisor(numbers: list[Fraction]) -> Fraction:
-    """The largest number of which all these are multiples."""
-    whole = lcm(*(n.denominator for n in numbers))
-    return Fraction(gcd(*(int(n * whole) for n in numbers)), whole)
 
 
 def _written(form: Form, units: Units) -> Form | None:

@@ -97,8 +97,7 @@ class _Reading:
 
     def holds(self, literal: Literal, at: Point) -> bool:
         if literal.poly is not None:
-            value = self.poly(literal.poly, at)
-            return value >= 0 if literal.op == "≥0" else (value == 0) == (literal.op == "=0")
+            return bool(literal.said_of(self.poly(literal.poly, at)))
         assert isinstance(literal.subject, Atom)
         return self.truth(literal.subject, at) == (literal.op == "holds")
 
@@ -138,7 +137,7 @@ class _Reading:
         return f"{element.leaf.name}{[self.poly(p, at) for p in element.indices]}"
 
     def poly(self, p: Poly, at: Point) -> int:
-        return sum(c * math.prod(self.integer(a, at) for a in m) for m, c in p.terms)
+        return int(p.value(lambda a: self.integer(a, at)))
 
     def integer(self, atom: Atom, at: Point) -> int:
         match atom:

@@ -7,59 +7,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import z3
 
 from samesame.formula.guards import Guards
 from samesame.formula.poly import Atom, IntegerAtom
-from samesame.formula.smt import Translation, refuted
+from samesame.formula.smt import Indices, refuted
 from samesame.formula.terms import Apply, Form, Term, closed
 
 
-class RealTranslation(Translation):
+class Reals(Indices):
     """A translation that sees into comparisons of reals."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._reals: dict[Term | Atom, Any] = {}
 
     def boolean(self, a: Atom) -> Any:
         if isinstance(a, Apply) and a.head in ("positive", "zero"):
-            value = self.form(a.argument)
+            value = self.term(a.argument)
             return value > 0 if a.head == "positive" else value == 0
         return super().boolean(a)
 
-    def real(self, number: Fraction | int) -> Any:
-        return z3.RealVal(str(number), self.context)
-
-    def form(self, form: Form) -> Any:
-        total = self.real(0)
-        for term, c in form.terms:
-            total = total + self.real(c) * self.term(term)
-        return total
-
-    def term(self, term: Term) -> Any:
+    def translated(self, thing: Any) -> Any:
         """A term's value: small powers are products of their atoms' values, anything else is any real."""
-        if not term.plain or any(e.denominator != 1 or not 0 < e <= 4 for _, e in term.factors):
-            return self._any_real(term)
-        value = self.real(1)
-        for a, e in term.factors:
-            for _ in range(int(e)):
-                value = value * self._any_real(a)
-        return value
+        match thing:
+            case Form(terms=terms):
+                return sum((self.real(c) * self.term(term) for term, c in terms), start=self.real(0))
+            case Term(plain=True, factors=factors) if all(e in (1, 2, 3, 4) for _, e in factors):
+                return prod((self.any_real(a) for a, e in factors for _ in range(int(e))), start=self.real(1))
+            case Term():
+                return self.any_real(thing)
+        return super().translated(thing)
 
-    def _any_real(self, thing: Term | Atom) -> Any:
+    def any_real(self, thing: Term | Atom) -> Any:
         if isinstance(thing, IntegerAtom) and thing.integer:
-            return z3.ToReal(self.atom(thing))
-        if thing not in self._reals:
-            self._reals[thing] = z3.Real(f"t{len(self._reals)}", self.context)
-        return self._reals[thing]
+            return z3.ToReal(self.term(thing))
+        return self.named(thing, "real")
 
 
 def never_counts(weighted: Sequence[tuple[Fraction, Guards]]) -> bool:
     """Whether Σ weight·[guards] = 0 at every point."""
-    translation = RealTranslation()
+    translation = Reals()
     total = none = translation.real(0)
     for weight, guards in weighted:
         total = total + z3.If(translation.all(guards), translation.real(weight), none)
@@ -69,7 +56,7 @@ def never_counts(weighted: Sequence[tuple[Fraction, Guards]]) -> bool:
 def never_differs(form: Form) -> bool:
     """Whether Σ coefficient·[guards]·body = 0 at every point and for all values of the bodies, for a form without
     bound variables."""
-    translation = RealTranslation()
+    translation = Reals()
     total = none = translation.real(0)
     for term, c in form.terms:
         value = translation.real(c) * translation.term(closed((), (), term.factors))

@@ -153,6 +153,7 @@ def _divided(form: Form, common: dict[Atom, Fraction]) -> Form:
 
 
 def common_number(values: Iterable[Fraction]) -> Fraction:
+    """The largest number of which all these are multiples."""
     total = Fraction(0)
     for value in values:
         total = Fraction(

@@ -40,26 +40,15 @@ def have_a_point(guards: Iterable[Literal], forgetting: frozenset[Var]) -> bool 
     holds: Any = True
     for literal in guards:
         assert literal.poly is not None
-        value = _value(literal.poly, points)
-        holds = holds & (value >= 0 if literal.op == "≥0" else value == 0 if literal.op == "=0" else value != 0)
+        holds = holds & literal.said_of(literal.poly.value(lambda a: _of(a, points)))
         if not np.any(holds):
             return False
     return True
 
 
-def _value(p: Poly, points: dict[Atom, Any]) -> Any:
-    total: Any = 0
-    for atoms, c in p.terms:
-        term: Any = c
-        for a in atoms:
-            term = term * _of(a, points)
-        total = total + term
-    return total
-
-
 def _of(atom: Atom, points: dict[Atom, Any]) -> Any:
     if atom not in points and isinstance(atom, Ratio):
-        numerator, divisor = _value(atom.numerator, points), atom.divisor.constant
+        numerator, divisor = atom.numerator.value(lambda a: _of(a, points)), atom.divisor.constant
         points[atom] = numerator // divisor if atom.op == "//" else numerator % divisor
     return points[atom]
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from math import gcd
 from random import Random
+from typing import Any
 
 from samesame.formula import smt
 from samesame.formula.effort import remember
@@ -46,6 +47,10 @@ class Literal(Thing):
     @property
     def poly(self) -> Poly | None:
         return self.subject if isinstance(self.subject, Poly) else None
+
+    def said_of(self, value: Any) -> Any:
+        """What it says of its polynomial's value: a number, many at once, or the solver's term."""
+        return value >= 0 if self.op == "≥0" else value == 0 if self.op == "=0" else value != 0
 
     def rename(self, names: Renaming) -> Literal:
         return Literal(self.op, self.subject.rename(names)) if self.free else self
@@ -271,16 +276,7 @@ class Point:
 
     def holds(self, literal: Literal) -> bool:
         assert literal.poly is not None
-        value = self.value(literal.poly)
-        return value >= 0 if literal.op == "≥0" else (value == 0) == (literal.op == "=0")
-
-    def value(self, p: Poly) -> int:
-        total = 0
-        for m, c in p.terms:
-            for a in m:
-                c *= self.of(a)
-            total += c
-        return total
+        return bool(literal.said_of(literal.poly.value(self.of)))
 
     def of(self, atom: Atom) -> int:
         if atom not in self.values:
@@ -291,14 +287,14 @@ class Point:
         if isinstance(atom, SizeAtom):
             return atom.minimum + self.random.choice((0, 1, 2, 3, 5, 8))
         if isinstance(atom, Ratio):
-            divisor = self.value(atom.divisor)
+            divisor: int = atom.divisor.value(self.of)
             if divisor <= 0:
                 raise _NoPoint
-            quotient, remainder = divmod(self.value(atom.numerator), divisor)
-            return quotient if atom.op == "//" else remainder
+            above: int = atom.numerator.value(self.of)
+            return above // divisor if atom.op == "//" else above % divisor
         low, high = atom.range(NOTHING) if isinstance(atom, IntegerAtom) else (None, None)
-        least = self.value(low) if low is not None else -3
-        most = self.value(high) if high is not None else max(least, 0) + 12
+        least = low.value(self.of) if low is not None else -3
+        most = high.value(self.of) if high is not None else max(least, 0) + 12
         if atom in self.forgetting:  # its range is not a fact here, but still a good guess
             return self.random.choice(
                 (least - 1, least, most, most + 1, self.random.randint(least - 3, max(most, least) + 3))

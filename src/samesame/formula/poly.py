@@ -13,10 +13,12 @@ import threading
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from itertools import chain
+from math import prod
 from typing import Any, TypeVar, cast
 
 from samesame.formula.effort import on_forget, remember
 from samesame.formula.expr import Leaf, Unsupported
+from samesame.formula.polynomials import without
 
 T = TypeVar("T")
 
@@ -246,6 +248,10 @@ class Poly(Thing):
     def atoms(self) -> Iterable[IntegerAtom]:
         return (cast(IntegerAtom, a) for m, _ in self.terms for a in m)
 
+    def value(self, of: Callable[[Atom], Any]) -> Any:
+        """The value where the atoms have these."""
+        return sum(c * prod(map(of, m)) for m, c in self.terms)
+
     def rename(self, names: Renaming) -> Poly:
         names = tuple(pair for pair in names if pair[0] in self.free)
         return _rename(self, names) if names else self
@@ -283,7 +289,7 @@ def _joined(p: Poly) -> Poly:
         for a in m:
             if not isinstance(a, Ratio) or (d := a.divisor.constant) is None or (a.op == "//" and c % d):
                 continue
-            times, others = (c, _without(m, (a,))) if a.op == "mod" else (c // d, _without(m, (a,)))
+            times, others = (c, without(m, (a,))) if a.op == "mod" else (c // d, without(m, (a,)))
             quotient, rest = divide(a.numerator, a.divisor)
             zero = [*a.numerator.terms, *((n, -d * k) for n, k in quotient.terms), *((n, -k) for n, k in rest.terms)]
             found = _collected([*p.terms, *((cast(Monomial, others) + n, times * k) for n, k in zero)])
@@ -433,7 +439,7 @@ def _whole_part(p: Poly, q: Poly) -> tuple[Poly, Poly]:
     if len(q.terms) == 1:
         (divisor, size), quotient, rest = q.terms[0], [], []
         for m, c in p.terms:
-            left = _without(m, divisor)
+            left = without(m, divisor)
             if left is None:
                 rest.append((m, c))
             elif c % size == 0 or not divisor:
@@ -445,23 +451,13 @@ def _whole_part(p: Poly, q: Poly) -> tuple[Poly, Poly]:
     total, rest_poly = number(0), p
     lead, size = q.terms[0]
     for m, c in p.terms:
-        left = _without(m, lead)
+        left = without(m, lead)
         if left is not None and c % size == 0:
             part = collect([(left, c // size)])
             smaller = rest_poly - part * q
             if len(smaller.terms) < len(rest_poly.terms):
                 total, rest_poly = total + part, smaller
     return total, rest_poly
-
-
-def _without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
-    """The monomial divided by another, None if it does not divide."""
-    left = list(monomial)
-    for a in divisor:
-        if a not in left:
-            return None
-        left.remove(a)
-    return tuple(left)
 
 
 def exact_quotient(p: Poly, q: Poly) -> Poly | None:

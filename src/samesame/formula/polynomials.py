@@ -7,13 +7,14 @@ who have a canonical form: `sizes.py`, and `integers.py` of kernels. `written` m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, reduce
-from typing import Any
+from typing import Any, TypeVar
 
 from samesame.formula.expr import Add, Expr, Extremum, FloorDiv, Index, Mod, Mul, Num, Pow, Size, Where, add, mul
 from samesame.formula.order import order
 
+Atom = TypeVar("Atom")
 Monomial = tuple[Expr, ...]  # atoms in their order, repeated for powers
 Polynomial = dict[Monomial, int]  # no zero coefficients
 
@@ -104,8 +105,8 @@ def by_sum(p: Polynomial, q: Polynomial, eager: bool = False) -> tuple[Polynomia
     return quotient, rest
 
 
-def without(monomial: Monomial, atoms: Monomial) -> Monomial | None:
-    """The monomial divided by another one, None if that does not divide it."""
+def without(monomial: Sequence[Atom], atoms: Iterable[Atom]) -> tuple[Atom, ...] | None:
+    """A product of atoms divided by another one, None if that does not divide it."""
     left = list(monomial)
     for atom in atoms:
         if atom not in left:

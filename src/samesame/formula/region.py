@@ -14,26 +14,8 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from samesame.formula.expr import (
-    Add,
-    Expr,
-    Extremum,
-    FloorDiv,
-    Mod,
-    Mul,
-    Num,
-    Pow,
-    Size,
-    Unsupported,
-    add,
-    const,
-    floordiv,
-    maximum,
-    minimum,
-    mod,
-    mul,
-    power,
-)
+from samesame.formula import binders
+from samesame.formula.expr import Add, Expr, Extremum, FloorDiv, Mod, Mul, Num, Pow, Size, Unsupported, add, const, mul
 from samesame.formula.sizes import at_least, canonical, encoded, replaced, size_text, symbols
 from samesame.formula.tensor import Dim
 
@@ -112,30 +94,11 @@ def put(size: Dim, values: Mapping[Expr, Dim]) -> Dim:
     """The expression with others in place of its parts, in canonical form where it has one."""
     if isinstance(size, int):
         return size
-    found = _with(size, values)
+    found = binders.replaced(size, {part: const(value) for part, value in values.items()})
     try:
         return canonical(found)
     except Unsupported:
         return found
-
-
-def _with(size: Expr, values: Mapping[Expr, Dim]) -> Expr:
-    if size in values:
-        return const(values[size])
-    match size:
-        case Add(parts):
-            return add(*(_with(part, values) for part in parts))
-        case Mul(parts):
-            return mul(*(_with(part, values) for part in parts))
-        case Pow(base, exponent):
-            return power(_with(base, values), exponent)
-        case FloorDiv(a, b):
-            return floordiv(_with(a, values), _with(b, values))
-        case Mod(a, b):
-            return mod(_with(a, values), _with(b, values))
-        case Extremum(op, parts):
-            return (maximum if op == "max" else minimum)(*(_with(part, values) for part in parts))
-    return size
 
 
 @dataclass(frozen=True, slots=True)

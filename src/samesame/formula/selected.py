@@ -52,6 +52,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.monotone import apart, is_finite, place
+from samesame.formula.polynomials import by_term, polynomial, written
 
 MOST = 256                  # elements of a row that is written out
 SORTED, PLACED = ("aten.sort", ("values", (False, True))), ("aten.sort", ("indices", (False, True)))
@@ -327,27 +328,13 @@ def _decided(e: Expr) -> Expr:
                 return TRUE
             return FALSE if high is not None and high < least else e
         case FloorDiv(a, Num(d)) | Mod(a, Num(d)):
-            times, rest = _divided(a, int(d))
+            times, rest = map(written, by_term(polynomial(a), {(): int(d)}))
             low, high = _range(rest)
             if low is None or high is None or low // int(d) != high // int(d):
                 return e
             q = low // int(d)
             return add(times, q) if isinstance(e, FloorDiv) else add(rest, -q * int(d))
     return e
-
-
-def _divided(a: Expr, d: int) -> tuple[Expr, Expr]:
-    """The terms that d divides, divided, and the others."""
-    times, rest = list[Expr](), list[Expr]()
-    for term in a.terms if isinstance(a, Add) else (a,):
-        match term:
-            case Num(c) if c % d == 0:
-                times.append(const(c // d))
-            case Mul((Num(c), *factors)) if c % d == 0:
-                times.append(mul(c // d, *factors))
-            case _:
-                rest.append(term)
-    return add(*times), add(*rest)
 
 
 def _range(e: Expr) -> tuple[int | None, int | None]:

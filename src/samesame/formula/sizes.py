@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+from samesame.formula.binders import put
 from samesame.formula.evaluate import Evaluation
 from samesame.formula.expr import (
     Add,
@@ -34,6 +35,7 @@ from samesame.formula.expr import (
     mod,
     mul,
     power,
+    rebuild,
     walk,
 )
 from samesame.formula.order import order
@@ -69,11 +71,9 @@ def replaced(size: Dim, values: Mapping[str, Dim]) -> Dim:
             return size                                    # of a number such as 1/10·T^-1, which is no size
         case Fn() | Named():
             return size                                    # of one such as T·log 2π
-        case Mul(factors) if size.kind == "real":
-            return mul(*(const(replaced(factor, values)) for factor in factors))
-        case Pow(base, exponent) if not _is_whole(exponent):
-            return power(const(replaced(base, values)), exponent)
-    return canonical(_with(size, values))
+        case Add() | Mul() | Pow() if size.kind == "real":
+            return rebuild(size, lambda part: const(replaced(part, values)))
+    return canonical(put(size, lambda e: const(values[e.name]) if isinstance(e, Size) and e.name in values else None))
 
 
 def plain(size: Dim) -> Dim | float:
@@ -83,8 +83,8 @@ def plain(size: Dim) -> Dim | float:
             return int(value) if value.denominator == 1 else float(value)
         case Fn() | Named():
             return float(Evaluation({}, {}, None).value(size).array)
-        case Mul(factors) if size.kind == "real" and not symbols(size):
-            return float(prod(map(_number, factors)))
+        case Add(parts) | Mul(parts) if size.kind == "real" and not symbols(size):
+            return float((sum if isinstance(size, Add) else prod)(map(_number, parts)))
         case Pow(base, exponent) if not _is_whole(exponent) and not symbols(size):
             return float(_number(base) ** float(exponent))
     return size
@@ -232,26 +232,6 @@ def _never_beats(op: str, part: Dim, other: Dim) -> bool:
 def _written(p: Polynomial) -> Dim:
     found = written(p)
     return int(found.value) if isinstance(found, Num) else found
-
-
-def _with(size: Expr, values: Mapping[str, Dim]) -> Dim:
-    match size:
-        case Size(name, _):
-            return values.get(name, size)
-        case Add(parts):
-            return add(*(const(_with(part, values)) for part in parts))
-        case Mul(parts):
-            return mul(*(const(_with(part, values)) for part in parts))
-        case Pow(base, exponent):
-            return mul(*(const(_with(base, values)) for _ in range(int(exponent))))
-        case FloorDiv(a, b):
-            return floordiv(const(_with(a, values)), const(_with(b, values)))
-        case Mod(a, b):
-            return mod(const(_with(a, values)), const(_with(b, values)))
-        case Extremum(op, parts):
-            make = maximum if op == "max" else minimum
-            return make(*(const(_with(part, values)) for part in parts))
-    return size
 
 
 def count(shape: tuple[Dim, ...]) -> Dim:

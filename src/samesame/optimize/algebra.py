@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import torch
@@ -25,11 +26,12 @@ from samesame.report.optimized import Formula
 GAIN = 0.95                                          # of the program's own cost: less than that hardly shows in torch
 
 
-def specified(module: Any, example: Any, graph: Graph) -> Specification:
+def specified(module: Any, example: Any, graph: Graph, until: float = inf) -> Specification:
     """What a captured program computes, as forms. Raises Refused where these cannot say it, or where it reads a tensor
-    that a module in torch's operators could not find: one that a function refers to."""
+    that a module in torch's operators could not find: one that a function refers to; Unsupported where it is not read
+    until then, on time.monotonic."""
     program = Program(module, example)
-    specification = replace(as_laid(read(graph), program, example), arguments=tuple(program.inputs))
+    specification = replace(as_laid(read(graph, until), program, example), arguments=tuple(program.inputs))
     own = [tensor.path or name for name, tensor in specification.tensors.items()
            if tensor.role == "weight" and tensor.value is None]
     if own and not isinstance(module, nn.Module):

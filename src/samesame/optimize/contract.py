@@ -216,12 +216,17 @@ def alike(tensor: torch.Tensor, generator: torch.Generator, scale: float = 1.0) 
     if not tensor.is_floating_point():
         shuffled = torch.randperm(tensor.numel(), generator=generator)
         return laid_as(tensor, tensor.reshape(-1)[shuffled].view(tensor.shape))
-    if not bool(tensor.isfinite().all()):
+    if is_mask(tensor):
         return laid_as(tensor, tensor)
     size = float(tensor.double().square().mean().sqrt()) if tensor.numel() else 1.0
     size = size or (tensor.shape[-1] if tensor.dim() else 1) ** -0.5
     drawn = torch.randn(tensor.shape, generator=generator, dtype=torch.float32)
     return laid_as(tensor, drawn * (size * scale))
+
+
+def is_mask(tensor: torch.Tensor) -> bool:
+    """Whether it holds what is added to hide others: −∞, or numbers as large as a dtype has."""
+    return not bool((tensor.abs() < torch.finfo(tensor.dtype).max / 64).all())
 
 
 def laid_as(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -238,7 +243,7 @@ def laid_as(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
 
 def rows(tensor: torch.Tensor, shift: int) -> torch.Tensor:
     """The tensor with each row made difficult, in turns."""
-    if not tensor.is_floating_point() or not tensor.dim() or not bool(tensor.isfinite().all()):
+    if not tensor.is_floating_point() or not tensor.dim() or is_mask(tensor):
         return tensor
     flat = tensor.reshape(-1, tensor.shape[-1]).clone() if tensor.numel() else tensor
     makers = list(HARD.values())

@@ -181,6 +181,7 @@ def _whole(
     graph: Graph, specification: Specification, tune: Tune, kind: type[Native], until: float, forms: Rewriting
 ) -> Iterator[tuple[Candidate, Counter[str]]]:
     """Kernels for a whole program in these forms, and what was counted."""
+    left(until)
     reference = in_torch(specification, forms, "the form of the kernels")
     for native in natives(*in_stages(specification, forms.outputs), tune, kind, until):
         yield Candidate(
@@ -285,12 +286,12 @@ def native(
     found = list(kind.schedules(space, means))
     works = [work(several[0].group, specification.extents) for several in found]
     for number, several in enumerate(found):
-        own = time.monotonic() + _left(until) / (len(found) - number + 1)           # one share for what follows
+        own = time.monotonic() + left(until) / (len(found) - number + 1)           # one share for what follows
         best = _fastest(several, space, tune, works[number] / sum(works), counts, own, until)
         chosen.append(best[0])
         tiles |= best[1].numbers
         conditions += best[2]
-    conditions += _composed(kept, specification.outputs, space, cut, Budget(seconds=min(COMPOSITION, _left(until))))
+    conditions += _composed(kept, specification.outputs, space, cut, Budget(seconds=min(COMPOSITION, left(until))))
     program = Program(sum((each.program.kernels for each in chosen), ()))
     made = {name for each in chosen for name in each.holds}
     require_order(program, made, weights)
@@ -306,7 +307,7 @@ def work(group: Sequence[Stage], extents: Mapping[str, int]) -> int:
     return sum(each) + sum(size_of(stage.axes, extents) for stage in group)
 
 
-def _left(until: float) -> float:
+def left(until: float) -> float:
     """The seconds until then. Raises NoSchedule where there are none."""
     if (seconds := until - time.monotonic()) <= 0:
         raise NoSchedule(LATE)
@@ -323,7 +324,7 @@ def _fastest(
     for scheduled in pruned(several, space, counts):
         if sure and time.monotonic() >= own:
             break
-        answer = scheduled.proved(min(SCHEDULE, _left(until)))
+        answer = scheduled.proved(min(SCHEDULE, left(until)))
         reasons.append(answer.reason)
         if answer.proved:
             sure.append((scheduled, answer.conditions))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
+from math import inf
 from typing import Any
 
 import torch
@@ -570,10 +571,10 @@ row("aten.scalar_tensor")(lambda r, value, *, dtype=None: full(r, (), value, dty
 # ------------------------------------------------------------------------------------------------ the whole graph
 
 
-def read(graph: Graph) -> Specification:
-    """The captured graph as forms."""
+def read(graph: Graph, until: float = inf) -> Specification:
+    """The captured graph as forms. Raises Unsupported where that takes longer than until then, on time.monotonic."""
     with deep_recursion():
-        reader = Reader(graph)
+        reader = Reader(graph, until)
     outputs = tuple(reader.output(name, reader.values[node]) for name, node in graph.roots)
     forms = list(walk(*(x.form for x in (*reader.arguments, *outputs))))
     used = {form.attributes[0] for form in forms if form.operator == "load"}

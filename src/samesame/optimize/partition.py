@@ -175,9 +175,11 @@ class _Cutter:
             self.read_as(output.form, stage)
 
     def keep(self, form: Form, order: Sequence[str]) -> Form:
-        """The form as a tensor of its own, with its axes in this order where it is kept for the first time."""
+        """The form as a tensor of its own, with its axes in this order where it is kept for the first time, and last
+        those that are not in it: the axis of a part of a concatenation."""
         if form not in self.kept:
-            self.kept[form] = self.another(form) or self.new(form, tuple(axis for axis in order if axis in form.axes))
+            axes = dict.fromkeys(axis for axis in (*order, *form.axes) if axis in form.axes)
+            self.kept[form] = self.another(form) or self.new(form, tuple(axes))
         return self.kept[form]
 
     def new(self, form: Form, axes: tuple[str, ...]) -> Form:

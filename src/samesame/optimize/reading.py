@@ -8,12 +8,13 @@ anew, or splits one in two, and nothing is moved.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from itertools import chain, count
-from math import prod
+from math import inf, prod
 from typing import Any, Literal, TypeVar
 
 from samesame.formula.expr import Unsupported
@@ -73,7 +74,7 @@ def row(*operators: str) -> Callable[[Row], Row]:
 class Reader:
     """Values of a graph's nodes, and what they needed: tensors, extents of axes, calls of torch."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, until: float = inf) -> None:
         self.graph = graph
         self.values: dict[Node, Any] = {}
         self.tensors: dict[str, Tensor] = {}
@@ -86,6 +87,9 @@ class Reader:
         for node in graph.nodes:
             (self.parts if node.operator in WINDOWS else self.wholes).update(node.inputs)
         for node in graph.nodes:
+            if time.monotonic() > until:
+                raise Unsupported(f"its {len(graph.nodes)} operators take longer to be read as formulas; give it more "
+                                  "with --minutes")
             self.values[node] = self._read(node)
             if node in self.parts & self.wholes and is_computed(self.values[node]):
                 self.values[node] = self._kept(node)

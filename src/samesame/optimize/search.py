@@ -8,8 +8,10 @@ itself is always the first.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from samesame.egraph import Budget, EGraph, RuleUse
@@ -69,8 +71,9 @@ class Found:
     nodes: int = 0
 
 
-def searched(specification: Specification) -> Found:
-    """The specification's own form, then others equal to it, cheapest by time first."""
+def searched(specification: Specification, until: float = inf) -> Found:
+    """The specification's own form, then others equal to it, cheapest by time first; those that are found until then,
+    on time.monotonic."""
     graph, known = EGraph(typed), dict[Form, int]()
     forms = tuple(root.form for root in specification.roots())
     roots = [add(graph, form, known) for form in forms]
@@ -79,6 +82,8 @@ def searched(specification: Specification) -> Found:
     found: dict[tuple[Form, ...], Rewriting] = {forms: Rewriting(forms, (), prices.of(forms))}
     shown: dict[int, Form] = {}
     for weights in WEIGHTS:
+        if time.monotonic() > until:
+            break
         terms = graph.extract(roots, prices.weighted(weights)).terms
         outputs = tuple(form_of(graph, term, shown) for term in terms)
         cost = prices.of(outputs)

@@ -41,7 +41,7 @@ from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form, along, base, formula, load, made, size_of, walk
 from samesame.optimize.meaning import Malformed
 from samesame.optimize.names import nameless, renamed
-from samesame.optimize.native import COMPOSITION, Native, Tune, natives, once, require_filled, tried
+from samesame.optimize.native import COMPOSITION, Native, Tune, left, natives, once, require_filled, tried
 from samesame.optimize.partition import replaced
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.search import Found, Rewriting
@@ -404,6 +404,7 @@ def between(
     graph: Graph, specification: Specification, tune: Tune, until: float, forms: Rewriting
 ) -> Iterator[tuple[Candidate, Counter[str]]]:
     """Candidates for one form. Raises NoSchedule where no segment has kernels."""
+    left(until)
     layout = Layout(specification, forms.outputs)
     laid = layout.specified()
     every = sorted(segments(layout, laid), key=lambda segment: -segment.work)

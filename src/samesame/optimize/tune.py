@@ -218,7 +218,7 @@ class _Arguments:
     def one(self, name: str, form: Mapping[str, object]) -> torch.Tensor:
         if name not in self.made:
             dtype = getattr(torch, str(form["dtype"]))
-            self.made[name] = torch.rand(*form["shape"]).to(dtype)  # type: ignore[misc]
+            self.made[name] = torch.rand(form["shape"]).to(dtype)  # type: ignore[call-overload]
         return self.made[name]
 
 

@@ -225,15 +225,16 @@ class Attempt:
     def searched(self) -> Iterable[Candidate]:
         """What our own search finds, the most promising first."""
         try:
-            specification = specified(self.module, self.example, self.graph)
-            found = search.searched(specification)
+            specification = specified(self.module, self.example, self.graph, self.until)
+            found = search.searched(specification, self.until)
             self.report.counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
             try:
                 require_own_memory(self.recorded.interface.aliases)
                 yield from self.kernels(specification, found)
             except (NoSchedule, Unsupported, SamesameError) as error:
                 self.report.notes.append(f"There are no kernels of our own: {error}.")
-            yield from self.forms(specification, found)
+            if time.monotonic() < self.until:
+                yield from self.forms(specification, found)
         except (Refused, Unsupported) as error:
             self.report.notes.append(f"No other form was looked for: {error}.")
 

@@ -9,7 +9,7 @@ sizes; the sizes that stayed numbers are named with the reason.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -173,10 +173,11 @@ def _attempt(
     prover: Prover,
     progress: Progress | None,
     guide: Relating | None = None,
+    fed: Mapping[str, Sequence[str]] | None = None,
 ) -> Generalised:
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
     proposer = PieceProposer if joins(graphs[1]) or has_pieces(relation) else Proposer
-    relating = relate(*graphs, relation, values, constants, prover, progress, guide, proposer)
+    relating = relate(*graphs, relation, values, constants, prover, progress, guide, proposer, fed=fed or {})
     return Generalised(relating, compare_roots(relating, values))
 
 
@@ -185,9 +186,9 @@ def _by_induction(
 ) -> Generalised:
     """The outputs, so many, as far as all claims of the induction are proved: at the example's sizes, then at all."""
     at_these = replace(general, sizes={}, alike=False, rules={})
-    there = _attempt(found.of_example, relation, found.values, at_these, progress)
+    there = _attempt(found.of_example, relation, found.values, at_these, progress, fed=found.fed)
     if lowest(there) >= Rung.PROVED_HERE:
-        there = _attempt(found.graphs, relation, found.values, general, progress, there.relating)
+        there = _attempt(found.graphs, relation, found.values, general, progress, there.relating, found.fed)
     known = [*(root.evidence for root in there.roots), *(one for _, _, one in there.relating.related.values())]
     assumed = [condition for one in known for condition in one.conditions if found.mentions(condition)]
     for node in found.graphs[1].sources("input")[-found.added :]:

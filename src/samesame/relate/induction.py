@@ -49,10 +49,12 @@ Loops = tuple[Rounds, Rounds]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inductive(Family):
     """A family of the claims. `of_example` are its members at the example's sizes, of which the `values` are; `spoken`
-    are the loops, in words."""
+    are the loops, in words, and `fed` which roots each input holds that the claims have of their own: what is there
+    before the first round, and what a round makes."""
 
     of_example: Graphs
     values: tuple[Values, Values]
+    fed: Mapping[str, Sequence[str]]
     numbers: dict[str, int]
     spoken: str
 
@@ -238,12 +240,28 @@ def _claims(graphs: Graphs, planned: Plan, number: int) -> Graphs:
     if loops is None:
         raise Refused("the loop is another one at other sizes")
     classes, closed = _classes(planned.pairs), planned.closed
-    begun = [pair for left, right in classes for pair in product(sorted(left), sorted(right))
-             if all(place in loop.initial for place, loop in zip(pair, loops, strict=True))]
+    begun = _begun(loops, planned)
     other = None if closed is None else loops[1 - closed.side].graph
     left, right = (_Claims(number, loops[side], [one[side] for one in classes], [pair[side] for pair in planned.pairs],
                            [pair[side] for pair in begun], closed, other).graph() for side in (0, 1))
     return left, right
+
+
+def _begun(loops: Loops, planned: Plan) -> Pairs:
+    """The places whose tensors are compared before the first round."""
+    return tuple(pair for left, right in _classes(planned.pairs) for pair in product(sorted(left), sorted(right))
+                 if all(place in loop.initial for place, loop in zip(pair, loops, strict=True)))
+
+
+def _fed(loops: Loops, planned: Plan, number: int) -> dict[str, list[str]]:
+    """The roots that each input holds which the claims about a loop have of their own."""
+    begun = _begun(loops, planned) if planned.closed is None else planned.pairs
+    found = dict[str, list[str]]()
+    for k, (places, _) in enumerate(_classes(planned.pairs)):
+        roots = [_named(f"{what} {j}", number) for what, pairs in ((START, begun), (FIRST, planned.pairs))
+                 for j, (place, _) in enumerate(pairs) if place in places]
+        found |= dict.fromkeys((_named(f"{what} {k}", number) for what in (CARRIED, MADE)), roots)
+    return found
 
 
 def _named(what: str, number: int) -> str:
@@ -451,7 +469,10 @@ def inductive(
     each = zip(loops, sides, planned, chosen, strict=True)
     added = [_added(both[side], side, one, values, number, round_)
              for number, (both, side, one, (_, round_)) in enumerate(each, 1)]
-    return Inductive(**fields, of_example=here, values=_values(here, added, values), numbers=numbers, spoken=spoken)
+    fed = {name: roots for number, (both, one) in enumerate(zip(loops, planned, strict=True), 1)
+           for name, roots in _fed(both, one, number).items()}
+    return Inductive(**fields, of_example=here, values=_values(here, added, values), numbers=numbers, spoken=spoken,
+                     fed=fed)
 
 
 def _any_rounds(graph: Graph, planned: Sequence[Plan], numbers: Sequence[Size], lengths: Mapping[str, Dim]) -> Graph:

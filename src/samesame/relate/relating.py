@@ -12,8 +12,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import chain, count, islice
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -22,11 +23,13 @@ from samesame.budget import Progress
 from samesame.evidence import Evidence, Relation, Rung
 from samesame.formula.assumptions import Assumption, Said, simplified
 from samesame.formula.expr import Expr, Size, walk
+from samesame.formula.spans import ALL, Spans
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, elements, few_threads
 from samesame.relate.assumed import Told, as_tested
-from samesame.relate.at_infinity import infinite, masked, reached
+from samesame.relate.at_infinity import infinite, masked
 from samesame.relate.blocks import Block, TooLarge, cut, tied_together
+from samesame.relate.infinities import lying, spans_of
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
@@ -72,8 +75,8 @@ class Relating:
     of it would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes
     of the example: what it proved is then proved over size symbols, and nothing else is tried. Labels are all
     `of_classes`, none of them ignored, once a proof had to take that for granted. Proofs that take for granted what the
-    example breaks do not count: of tensors that have no other they are `doubted`, and worth what equal values are. Left
-    tensors that other masks make `infinite`, by name, are told with the operators that tell where.
+    example breaks do not count: of tensors that have no other they are `doubted`, and worth what equal values are. In
+    which `spans` the elements of a tensor may lie, with any masks and numbers, is told by its term.
     """
 
     left: Graph
@@ -93,7 +96,7 @@ class Relating:
     gathers: bool = False
     of_classes: bool = False
     doubted: dict[Node, Evidence] = field(default_factory=dict)
-    infinite: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    spans: dict[int, Spans] = field(default_factory=dict)
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
@@ -210,10 +213,12 @@ def relate(
     proposer: Callable[[Values, Mapping[str, int]], Proposes] = Proposer,
     general: tuple[Graph, Graph] | None = None,
     gathers: bool = False,
+    fed: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Relating:
     """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side;
     `proposer` finds candidates among the left tensors of these values and names. The values are of other sizes where
-    `general` has the graphs over symbols, of which these are members."""
+    `general` has the graphs over symbols, of which these are members. Inputs that are `fed` hold what these roots
+    do."""
     joint = JointGraph()
     held = (graph.tensors[node.name] for graph in (left, right) for node in graph.sources("constant"))
     joint.enter_tables(chain(held, *(values.values() for values in closed)))
@@ -227,7 +232,9 @@ def relate(
     joint.anchor_shared_constants()
     told = Told(left, values[0], prover.sizes)
     relating = Relating(left, right, inputs, joint, prover, told, gathers=gathers, guide=guide)
-    relating.infinite = guide.infinite if guide is not None else reached(left, values[0][0])
+    for graph, draws in zip((left, right), values, strict=True):
+        for tensor, spans in spans_of(graph, draws[0], fed).items():
+            relating.spans[joint.term[tensor]] = relating.spans.get(joint.term[tensor], spans) & spans
     relating.of_classes = guide is not None and guide.of_classes
     candidates_of = proposer(values[0], elements(left.nodes)) if guide is None else None
     by_name = {node.name: node for node in left.nodes}
@@ -550,10 +557,12 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
 def _at_infinity(relating: Relating, claim: Block, evidence: Evidence) -> tuple[Assumption, ...] | str:
     """What a proof of the claim takes for granted where tensors at its frontier may be infinite; or, in words, that it
     takes them to be finite, where it holds of numbers alone."""
-    told, nodes = relating.told, {name: _stands_for(relating.joint, claim, name) for name in claim.frontier}
+    told, joint = relating.told, relating.joint
+    nodes = {name: _stands_for(joint, claim, name) for name in claim.frontier}
     values = {name: value for name, node in nodes.items() if node is not None
               and isinstance(value := told.value(node.name), torch.Tensor)}
-    found = infinite(values, {name: relating.infinite.get(node.name, ()) for name, node in nodes.items() if node})
+    spans = {name: _spans(relating, term) for name, term in claim.frontier.items()}
+    found = infinite(claim, spans, values)
     if not found or evidence.rung < Rung.PROVED_HERE:
         return ()
     hidden, masks = masked(claim, found)
@@ -563,6 +572,17 @@ def _at_infinity(relating: Relating, claim: Block, evidence: Evidence) -> tuple[
     marks = {name: told.mark(operator, node)
              for name, (variable, operator) in masks.items() if (node := nodes[variable])}
     return told.of(proof.conditions, {**nodes, **marks}.get)
+
+
+def _spans(relating: Relating, term: int) -> Spans:
+    """In which spans a tensor lies wherever both programs have a value, which is one there for all in a class. A part
+    of a constant is no tensor of theirs, and lies where it does."""
+    joint = relating.joint
+    known = [relating.spans[member] for member in joint.egraph.members(term) if member in relating.spans]
+    if not known:
+        constant = joint.constant_value(term)
+        return ALL if constant is None else lying(constant)
+    return reduce(frozenset.intersection, known)
 
 
 def _stands_for(joint: JointGraph, block: Block, variable: str) -> Node | None:

@@ -25,7 +25,7 @@ import torch
 
 from samesame.capture.alive import all_gone_through
 from samesame.formula.expr import Expr, Num, Size, Unsupported, add, const, floordiv, mod, mul, power
-from samesame.formula.region import Condition, holding
+from samesame.formula.region import COMPARE, Condition, holding
 from samesame.formula.tensor import Dim
 from samesame.graph import Origin
 
@@ -61,7 +61,7 @@ class Log:
 
     def ask(self, op: str, a: Any, b: Any) -> bool:
         """The answer for the run's numbers to a comparison, which is noted."""
-        answer = bool(QUESTIONS[op](plain(a), plain(b)))
+        answer = bool(COMPARE[op](plain(a), plain(b)))
         left, right = expression(a), expression(b)
         atoms = atoms_of(a) | atoms_of(b)
         if left is None or right is None:
@@ -76,11 +76,6 @@ class Log:
         if atoms:
             loss = Lost(what, atoms, self.here())
             self.lost[what, atoms, loss.origin] = loss
-
-
-QUESTIONS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt, "≤": operator.le, "=": operator.eq, "≠": operator.ne, "≥": operator.ge, ">": operator.gt,
-}
 
 
 class Whole(int, torch.SymInt):                            # type: ignore[misc]

@@ -30,7 +30,7 @@ from samesame.formula.expr import (
     walk,
 )
 from samesame.formula.order import order
-from samesame.formula.polynomials import Polynomial, polynomial, written
+from samesame.formula.polynomials import Polynomial, polynomial, without, written
 from samesame.formula.show import SMALL_DENOMINATOR
 from samesame.kernels.execution.values import WRAPS, place_of, undefined_at
 from samesame.kernels.indices import integers
@@ -90,21 +90,13 @@ def _factored(terms: Sequence[Expr]) -> Expr | None:
         if len(alike) > 1:
             common = [f for f in _factors(alike[0]) if all(f in _factors(term) for term in alike)]
             common = [f for f in dict.fromkeys(common) if not isinstance(f, Num)]
-            inside = add(*(mul(1, *_without(_factors(term), common)) for term in alike))
+            inside = add(*(mul(1, *(without(_factors(term), common) or ())) for term in alike))
             return add(mul(*common, inside), *(term for term in terms if term not in alike))
     return None
 
 
 def _factors(term: Expr) -> tuple[Expr, ...]:
     return term.factors if isinstance(term, Mul) else (term,)
-
-
-def _without(factors: Sequence[Expr], common: Sequence[Expr]) -> list[Expr]:
-    """The factors, each of the common ones once less."""
-    rest = list(factors)
-    for f in common:
-        rest.remove(f)
-    return rest
 
 
 def _is_divisor(factor: Expr) -> bool:

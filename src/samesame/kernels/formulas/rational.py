@@ -42,6 +42,7 @@ from samesame.formula.expr import (
 from samesame.formula.order import order
 from samesame.formula.scalars import EVERYWHERE
 from samesame.kernels import clock
+from samesame.kernels.formulas.algebra import expanded
 from samesame.kernels.indices import integers
 
 MOST_TERMS = 64
@@ -292,6 +293,14 @@ def simple(expr: Expr) -> Expr:
         return choices_first(integers.tidied(expr), Cancelling())
     except (TooMany, ZeroDivisionError):
         return expr
+
+
+def exponents(argument: Expr) -> Iterator[tuple[Expr, bool]]:
+    """The terms ±c·x of an exponent as c·x, each with whether it is subtracted."""
+    for term in expanded(argument):
+        factors = term.factors if isinstance(term, Mul) else (term,)
+        falls = isinstance(factors[0], Num) and factors[0].value < 0
+        yield canonical(mul(-1, term) if falls else term), falls
 
 
 # ------------------------------------------------------------------------------------------------------- one name each

@@ -19,6 +19,7 @@ import time
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import z3
@@ -26,7 +27,6 @@ import z3
 from samesame.formula import polynomials
 from samesame.formula.expr import (
     TRUE,
-    Add,
     And,
     Compare,
     Expr,
@@ -43,12 +43,11 @@ from samesame.formula.expr import (
     Or,
     Pow,
     Size,
-    Truth,
     Where,
     const,
     not_,
 )
-from samesame.formula.smt import decided, new_context
+from samesame.formula.smt import Formulas, Untranslatable, decided, is_count, new_context
 from samesame.kernels import clock
 from samesame.kernels.execution.positions import position_in
 from samesame.kernels.indices import integers
@@ -184,9 +183,12 @@ class IndexProver:
 
     def _ask(self, terms: Terms, claims: Sequence[Expr], work: int) -> tuple[Any, Case | None]:
         """Whether the claims can hold together, and values for which they do where they can."""
-        found = [terms.term(claim) for claim in claims]
+        asked: dict[int, Any] = {}
+        for claim in claims:
+            term, facts = terms.with_facts(claim)
+            asked |= {term.get_id(): term, **facts}
         solver = z3.SimpleSolver(ctx=self.context) if terms.linear else z3.Solver(ctx=self.context)
-        solver.add(*{t.get_id(): t for term, constraints in found for t in (term, *constraints.values())}.values())
+        solver.add(*asked.values())
         answer = self.checked(solver, work)
         return answer, terms.case(solver.model(), claims) if answer == z3.sat else None
 
@@ -200,160 +202,97 @@ class IndexProver:
         return decided(solver, work, left)
 
 
-Constraints = dict[int, Any]  # by the number that Z3 gives a term, in the order in which they were met
-Translated = tuple[Any, Constraints]
 Case = dict[Expr, Any]  # values of what occurs in a question
 
 
-class Terms:
-    """Z3 terms for integers and booleans, and what is known of the atoms in them. `linear`: a product of unknowns is
+class Terms(Formulas):
+    """Z3 terms for integers and booleans, and what is known of the unknowns in them. `linear`: a product of unknowns is
     one unknown."""
 
     def __init__(self, prover: IndexProver, linear: bool) -> None:
-        self.context, self.ranges, self.excepted = prover.context, prover.known, prover.excepted
+        super().__init__(prover.context)
+        self.ranges, self.excepted = prover.known, prover.excepted
         self.linear = linear
-        self.whole, self.truth = z3.IntSort(self.context), z3.BoolSort(self.context)
-        self._terms: dict[Expr, Translated] = {}
-        self._names: dict[Expr, Any] = {}
-
-    def term(self, expr: Expr) -> Translated:
-        found = self._terms.get(expr)
-        if found is None:
-            found = self._terms[expr] = self._translate(expr)
-        return found
 
     def case(self, model: Any, claims: Sequence[Expr]) -> Case:
         """What a model says of everything in the claims that is not worked out from other things."""
         found: Case = {}
         for e in dict.fromkeys(e for claim in claims for e in drawn_in(claim)):
-            if e not in self._terms:
+            if e not in self._made:
                 continue
-            value = model.eval(self._terms[e][0])
+            value = model.eval(self._made[e][0])
             if z3.is_int_value(value):
                 found[e] = value.as_long()
             elif z3.is_true(value) or z3.is_false(value):
                 found[e] = z3.is_true(value)
         return found
 
-    def _all(self, exprs: Sequence[Expr]) -> tuple[list[Any], Constraints]:
-        pairs = [self.term(expr) for expr in exprs]
-        return [term for term, _ in pairs], {number: c for _, known in pairs for number, c in known.items()}
-
-    def _named(self, expr: Expr, sort: Any) -> Any:
-        if expr not in self._names:
-            self._names[expr] = z3.Const(f"{type(expr).__name__}!{len(self._names)}", sort)
-        return self._names[expr]
-
-    def _translate(self, expr: Expr) -> Translated:
-        match expr:
-            case Num(value) if value.denominator == 1:
-                return z3.IntVal(int(value), self.context), {}
-            case Truth(value):
-                return z3.BoolVal(value, self.context), {}
-            case Size(_, minimum):
-                term = self._named(expr, self.whole)
-                return term, told(term >= minimum)
-            case Index(_, extent):
-                term = self._named(expr, self.whole)
-                end, known = self.term(extent)
-                return term, known | told(term >= 0, term < end)
-            case Add(terms):
-                parts, known = self._all(terms)
-                return z3.Sum(parts), known
-            case Mul(factors):
-                return self._product(expr, factors)
-            case Pow(base, exponent) if exponent.denominator == 1 and exponent > 0:
-                return self._product(expr, (base,) * int(exponent))
-            case FloorDiv(a, b):
-                return self._quotient(expr, a, b)
+    def translated(self, thing: Expr) -> Any:
+        if thing.kind == "real":
+            raise Untranslatable("a real number")
+        match thing:
+            case Mul(factors) if self.linear and sum(not isinstance(f, Num) for f in factors) > 1:
+                return self.product(factors)
+            case Pow(base, exponent) if self.linear:
+                return self.product([base] * int(exponent))
+            case FloorDiv(a, b) if not is_count(b):
+                return self.quotient(thing, a, b)
             case Mod(a, b):
                 return self.term(integers.remainder(a, b))
-            case Compare(op, a, b) if a.kind == "int" and b.kind == "int":
-                (x, y), known = self._all((a, b))
-                return {"<": x < y, "≤": x <= y, "=": x == y}[op], known
-            case Not(a):
-                term, known = self.term(a)
-                return z3.Not(term), known
-            case And(parts):
-                found, known = self._all(parts)
-                return z3.And(*found), known
-            case Or(parts):
-                found, known = self._all(parts)
-                return z3.Or(*found), known
-            case Where(c, x, y) if expr.kind in ("int", "bool"):
-                (condition, then, otherwise), known = self._all((c, x, y))
-                return z3.If(condition, then, otherwise), known
-            case Extremum(op, parts) if expr.kind == "int":
-                found, known = self._all(parts)
-                best = found[0]
-                for other in found[1:]:
-                    best = z3.If(other >= best if op == "max" else other <= best, other, best)
-                return best, known
-            case Load(leaf, indices):
-                return self._element(expr, leaf, indices)
+            case Compare(_, a, b) if not a.kind == "int" == b.kind:
+                return self.unknown(thing)
+        return super().translated(thing)
+
+    def unknown(self, expr: Expr) -> Any:
+        """A number or truth value in its range; an element or a result at the same indices is the same one."""
+        match expr:
+            case Load(leaf, indices) if indices:
+                term = self.applied(f"{leaf.name}!{leaf.kind}{len(indices)}", indices, leaf.kind)
             case Opaque() if expr.kind == "int" and not expr.arguments:
-                found, known = self._all(expr.indices)
-                function = z3.Function(f"{expr.name}!{expr.attributes!r}", *[self.whole] * (len(found) + 1))
-                return function(*found), known
+                term = self.applied(f"{expr.name}!{expr.attributes!r}", expr.indices, "int")
+            case _:
+                term = self.named(expr, expr.kind)
+        match expr:
+            case Size(_, minimum):
+                self.tell(term >= minimum)
+            case Index(_, extent):
+                end = self.term(extent)
+                self.tell(term >= 0, term < end)
+            case Load(leaf, _) if expr.kind == "int" and (ends := self.ranges.get(leaf.name, leaf.bounds)) is not None:
+                low, high = (self.term(const(end)) for end in ends)
+                others = self.excepted.get(leaf.name, ())
+                inside = term >= low, term <= high
+                self.tell(*([z3.Or(z3.And(*inside), *(term == n for n in others))] if others else inside))
             case Opaque(_, _, (Lambda((v,), _),), (), _) if position_in(expr) is not None:
-                end, known = self.term(v.extent)
-                term = self._named(expr, self.whole)
-                return term, known | told(z3.Implies(end > 0, z3.And(term >= 0, term < end)))
-        if expr.kind == "bool":
-            return self._named(expr, self.truth), {}
-        if expr.kind == "int":
-            return self._named(expr, self.whole), {}
-        raise Untranslatable(type(expr).__name__)
+                end = self.term(v.extent)
+                self.tell(z3.Implies(end > 0, z3.And(term >= 0, term < end)))
+        return term
 
-    def _product(self, expr: Expr, factors: Sequence[Expr]) -> Translated:
-        if self.linear:
-            numbers = [f for f in factors if isinstance(f, Num)]
-            others = [f for f in factors if not isinstance(f, Num)]
-            if len(others) > 1:
-                atom = polynomials.written(polynomials.polynomial(Mul(tuple(others))))
-                parts, known = self._all(others)
-                term = self._named(atom, self.whole)
-                for number in numbers:
-                    term = term * int(number.value)
-                return term, known
-        parts, known = self._all(factors)
-        product = parts[0]
-        for part in parts[1:]:
-            product = product * part
-        return product, known
+    def applied(self, name: str, indices: Sequence[Expr], kind: str) -> Any:
+        """A function of which nothing is known, at these indices."""
+        places = list(map(self.term, indices))
+        return z3.Function(name, *[self.sorts["int"]] * len(places), self.sorts[kind])(*places)
 
-    def _quotient(self, expr: Expr, a: Expr, b: Expr) -> Translated:
-        (x, y), known = self._all((a, b))
-        if isinstance(b, Num) and b.value > 0:
-            return x / y, known  # rounds down for a positive divisor
-        term = self._named(expr, self.whole)
-        before = len(self._terms)
-        self._terms[expr] = term, {}
-        rest, more = self.term(integers.minus(a, integers.times_(b, expr)))
-        for made in list(self._terms)[before:]:  # these do not bring the quotient's range along
-            del self._terms[made]
-        return term, known | more | told(z3.Implies(y > 0, z3.And(rest >= 0, rest < y)))
+    def product(self, factors: Sequence[Expr]) -> Any:
+        """A number times one unknown for all that is multiplied."""
+        others = [f for f in factors if not isinstance(f, Num)]
+        atom = polynomials.written(polynomials.polynomial(Mul(tuple(others))))
+        for other in others:
+            self.term(other)  # what is known of it
+        numbers = (int(f.value) for f in factors if isinstance(f, Num))
+        return prod(numbers, start=self.named(atom, "int"))
 
-    def _element(self, expr: Expr, leaf: Any, indices: tuple[Expr, ...]) -> Translated:
-        parts, known = self._all(indices)
-        sort = {"int": self.whole, "bool": self.truth}.get(leaf.kind)
-        if sort is None:
-            raise Untranslatable(leaf.name)
-        if not parts:
-            term = self._named(expr, sort)
-        else:
-            term = z3.Function(f"{leaf.name}!{leaf.kind}{len(parts)}", *[self.whole] * len(parts), sort)(*parts)
-        bounds = self.ranges.get(leaf.name, leaf.bounds)
-        if leaf.kind == "int" and bounds is not None:
-            (low, high), more = self._all([const(end) for end in bounds])
-            others = self.excepted.get(leaf.name, ())
-            inside = term >= low, term <= high
-            known |= more | told(*([z3.Or(z3.And(*inside), *(term == n for n in others))] if others else inside))
-        return term, known
-
-
-def told(*constraints: Any) -> Constraints:
-    return {c.get_id(): c for c in constraints}
+    def quotient(self, expr: Expr, a: Expr, b: Expr) -> Any:
+        """q with 0 ≤ a − b·q < b where b is positive. The rest is multiplied out, so that it may cancel."""
+        self.term(a)
+        divisor, found = self.term(b), self.named(expr, "int")
+        before = len(self._made)
+        self._made[expr] = found, {}
+        rest = self.term(integers.minus(a, integers.times_(b, expr)))
+        for made in list(self._made)[before:]:  # these do not bring the quotient's range along
+            del self._made[made]
+        self.tell(z3.Implies(divisor > 0, z3.And(rest >= 0, rest < divisor)))
+        return found
 
 
 def without_extremum(goal: Expr) -> list[Expr]:
@@ -428,7 +367,3 @@ def put(p: Expr, values: dict[Expr, Expr]) -> Expr:
             product = integers.times_(product, values.get(atom, atom))
         total = integers.plus_(total, product)
     return total
-
-
-class Untranslatable(Exception):
-    """An expression that is no statement about integers."""

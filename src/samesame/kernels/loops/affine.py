@@ -13,9 +13,8 @@ from __future__ import annotations
 from samesame.formula.binders import replaced
 from samesame.formula.definite import EVIDENT, is_undefined
 from samesame.formula.expr import ONE, ZERO, Expr, Fold, Leaf, Load, add, index, mul, substitute, walk
-from samesame.kernels.formulas.algebra import loads_of
+from samesame.kernels.formulas.algebra import linear, loads_of
 from samesame.kernels.indices import integers
-from samesame.kernels.loops.averaged import linear
 from samesame.kernels.loops.carried import Carried, Closed, Loop
 from samesame.kernels.loops.recurrences import extrema
 

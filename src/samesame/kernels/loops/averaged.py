@@ -25,7 +25,6 @@ from samesame.formula.expr import (
     NEG_INF,
     ONE,
     ZERO,
-    Add,
     Compare,
     Expr,
     Fn,
@@ -49,7 +48,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
-from samesame.kernels.formulas.algebra import NEUTRAL, expanded, loads_of, mentions
+from samesame.kernels.formulas.algebra import NEUTRAL, expanded, linear, loads_of, mentions
 from samesame.kernels.formulas.extended import decided
 from samesame.kernels.formulas.rational import canonical, simple
 from samesame.kernels.formulas.shorter import pushed
@@ -108,34 +107,6 @@ def spread(loop: Loop, one: Carried) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------- the guesses
-
-
-def linear(expr: Expr, a: Expr) -> tuple[Expr, Expr] | None:
-    """(g, f) with expr = g·a + f and both free of a; None if it is not so."""
-    if expr is a:
-        return ONE, ZERO
-    if not mentions(expr, a):
-        return ZERO, expr
-    match expr:
-        case Add(terms):
-            found = [linear(term, a) for term in terms]
-            if None in found:
-                return None
-            gs, fs = zip(*found, strict=True)
-            return add(*gs), add(*fs)
-        case Mul(factors):
-            (held, *more) = [f for f in factors if mentions(f, a)]
-            inner = None if more else linear(held, a)
-            if inner is None:
-                return None
-            rest = mul(*(f for f in factors if f is not held))
-            return mul(rest, inner[0]), ZERO if inner[1] is ZERO else mul(rest, inner[1])
-        case Where(condition, then, otherwise) if not mentions(condition, a):
-            sides = linear(then, a), linear(otherwise, a)
-            if sides[0] is None or sides[1] is None:
-                return None
-            return where(condition, sides[0][0], sides[1][0]), where(condition, sides[0][1], sides[1][1])
-    return None
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,11 @@ values have no part in stands for any number at all. `unknown` is never an answe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import reduce
+from math import prod
 from typing import Any
 
 import z3
@@ -52,10 +54,11 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.order import order
-from samesame.kernels.formulas.algebra import NEUTRAL, expanded
-from samesame.kernels.formulas.rational import canonical, settled, walk_open
+from samesame.formula.smt import Formulas, Untranslatable
+from samesame.kernels.formulas.algebra import NEUTRAL
+from samesame.kernels.formulas.rational import canonical, exponents, settled, walk_open
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import IndexProver, Terms, Untranslatable
+from samesame.kernels.indices.solver import IndexProver, Terms
 
 WORK = 5_000_000
 
@@ -94,6 +97,8 @@ def only_one(a: Any, b: Any) -> Any:
 
 
 def chosen(condition: Any, then: Any, otherwise: Any) -> Any:
+    if isinstance(then, Extended):
+        return Extended(*(chosen(condition, getattr(then, f.name), getattr(otherwise, f.name)) for f in fields(then)))
     if condition is True or then is otherwise or (z3.is_ast(then) and z3.is_ast(otherwise) and then.eq(otherwise)):
         return then
     return otherwise if condition is False else z3.If(condition, then, otherwise)
@@ -148,27 +153,39 @@ class Induction:
         return any(way.follows(goal, *given) for way in self.ways)
 
 
-class Translation:
-    """Expressions as Z3 terms. `plain`: without integers."""
+EXTENDED: dict[type[Expr], Callable[..., Any]] = {  # what an expression is, given what its parts are
+    Add: lambda e, *parts: total(parts),
+    Mul: lambda e, *parts: reduce(product, parts),
+    Pow: lambda e, base: power(base, int(e.exponent)),
+    Extremum: lambda e, *parts: reduce(lambda a, b: larger(a, b, e.op), parts),
+    Compare: lambda e, a, b: comparison(e.op, a, b),
+    Not: lambda e, a: negation(a),
+    And: lambda e, *parts: both(*parts),
+    Or: lambda e, *parts: either(*parts),
+    Where: lambda e, c, a, b: chosen(c, a, b),
+}
+
+
+class Translation(Formulas):
+    """Expressions as extended numbers and conditions. `plain`: without integers."""
+
+    meaning = EXTENDED
 
     def __init__(self, t: Index, given: list[Expr], prover: IndexProver, plain: bool) -> None:
+        super().__init__(prover.context)
         self.t, self.given, self.prover, self.plain = t, given, prover, plain
-        self.terms, self.context = Terms(prover, linear=False), prover.context
-        self.facts: list[Any] = []
-        self.numbers: dict[Expr, Extended] = {}
-        self.named: dict[tuple[Expr, str], Any] = {}
-
-    def real(self, value: Fraction | int) -> Any:
-        return z3.RealVal(str(value), self.context)
+        self.terms = Terms(prover, linear=False)
 
     # ------------------------------------------------------------------------------------------------ questions
 
     def equal(self, left: Expr, right: Expr, *given: Expr) -> bool:
         """Whether both are the same, or both have no value, wherever the given conditions hold."""
+        if (left.kind == "bool") != (right.kind == "bool"):
+            return False
         try:
-            if left.kind == "bool" or right.kind == "bool":
-                return self.holds(self.truth(left) == self.truth(right), given)
-            a, b = self.value(left), self.value(right)
+            a, b = self.said(left), self.said(right)
+            if left.kind == "bool":
+                return self.holds(a == b, given)
             same = both(a.low == b.low, a.high == b.high, either(a.infinite, a.number == b.number))
             return self.holds(both(a.fine == b.fine, either(negation(a.fine), same)), given)
         except Untranslatable:
@@ -177,7 +194,7 @@ class Translation:
     def follows(self, goal: Expr, *given: Expr) -> bool:
         """Whether a condition holds wherever the given ones do."""
         try:
-            return self.holds(self.truth(goal), given)
+            return self.holds(self.said(goal), given)
         except Untranslatable:
             return False
 
@@ -187,117 +204,95 @@ class Translation:
         known = []
         for fact in (*self.given, *given):
             try:
-                known.append(self.truth(fact))
+                known.append(self.said(fact))
             except Untranslatable:
                 continue  # one fact less
-        solver = z3.Solver(ctx=self.context)
-        solver.add(*self.facts, *known, negation(goal))
-        return bool(self.prover.checked(solver, WORK) == z3.unsat)
+        return bool(self.prover.checked(self.solver(*known, negation(goal)), WORK) == z3.unsat)
 
-    # --------------------------------------------------------------------------------------------------- numbers
+    def said(self, expr: Expr) -> Any:
+        return self.term(canonical(one_more(expr, self.t)))
 
-    def value(self, expr: Expr) -> Extended:
-        return self.number(canonical(one_more(expr, self.t)))
+    # --------------------------------------------------------------------------------------- numbers and conditions
 
-    def number(self, expr: Expr) -> Extended:
-        if expr not in self.numbers:
-            self.numbers[expr] = self._number(expr)
-        return self.numbers[expr]
+    def number(self, value: Fraction) -> Extended:
+        return Extended(self.real(value))
 
-    def _number(self, expr: Expr) -> Extended:
+    def reads(self, expr: Expr) -> bool:
         match expr:
-            case Num(value):
-                return Extended(self.real(value))
+            case Pow(_, exponent):
+                return exponent.denominator == 1
+            case Compare(_, a, b):
+                return "bool" not in (a.kind, b.kind)
+        return super().reads(expr)
+
+    def translated(self, thing: Expr) -> Any:
+        match thing:
+            case Truth(value):
+                return value
+            case Compare(op, a, b) if a.kind == "int" == b.kind and self.plain:
+                return self.plain_comparison(thing, op, a, b)
+            case Compare(_, a, b) if a.kind == "int" == b.kind and not any(isinstance(e, Fold) for e in walk(thing)):
+                return self.of_integers(thing)
+        return super().translated(thing)
+
+    def unknown(self, expr: Expr) -> Any:
+        match expr:
             case NegInf():
                 return Extended(self.real(0), low=True)
-            case Where(condition, then, otherwise) if expr.kind != "bool":
-                c, x, y = self.truth(condition), self.number(then), self.number(otherwise)
-                return Extended(*(chosen(c, getattr(x, f), getattr(y, f)) for f in ("number", "low", "high", "fine")))
-            case Add(parts):
-                return self.sum([self.number(part) for part in parts])
-            case Mul(parts):
-                found = self.number(parts[0])
-                for part in parts[1:]:
-                    found = product(found, self.number(part))
-                return found
-            case Pow(base, exponent) if exponent.denominator == 1:
-                return self.power(self.number(base), int(exponent))
-            case Extremum(op, parts):
-                found = self.number(parts[0])
-                for part in parts[1:]:
-                    found = larger(found, self.number(part), op)
-                return found
             case Fn("exp", argument):
                 return self.exponential(argument)
-            case Fold(monoid, bound, body):
+            case Fold(monoid, bound, body) if expr.kind != "bool":
                 return self.fold(expr, monoid, bound, body)
-        if expr.kind == "int" and self.plain:
-            return Extended(self.whole(expr))
-        if expr.kind == "int" and not any(isinstance(e, Fold) for e in walk(expr)):
-            term, known = self.terms.term(expr)
-            self.facts += known.values()
-            return Extended(z3.ToReal(term))
         if expr.kind == "bool":
-            raise Untranslatable("a condition in place of a number")
-        return Extended(self.atom(expr, "r"), fine=EVIDENT.tags(expr) is not None or self.atom(expr, "fine"))
+            return self.named(expr, "bool")
+        if expr.kind == "int" and self.plain:
+            return Extended(self.count(expr))
+        if expr.kind == "int" and not any(isinstance(e, Fold) for e in walk(expr)):
+            return Extended(z3.ToReal(self.of_integers(expr)))
+        return Extended(self.atom(expr), fine=EVIDENT.tags(expr) is not None or self.named(expr, "bool", "fine"))
 
-    def whole(self, expr: Expr) -> Any:
+    def of_integers(self, expr: Expr) -> Any:
+        """What is said of integers as they are."""
+        term, facts = self.terms.with_facts(expr)
+        self.facts.update(facts)
+        return term
+
+    def count(self, expr: Expr) -> Any:
         """An integer as a number that is 0 or at least 1, or as one of which nothing is known."""
-        new = (expr, "r") not in self.named
-        number = self.atom(expr, "r")
-        if new and EVIDENT.never_negative(expr):
-            self.facts.append(z3.Or(number == 0, number >= 1))
+        number = self.atom(expr)
+        if EVIDENT.never_negative(expr):
+            self.tell(z3.Or(number == 0, number >= 1))
         return number
 
-    def atom(self, expr: Expr, sort: str) -> Any:
-        """A number or truth value of its own for what is not looked into."""
-        key = expr, sort
-        if key not in self.named:
-            name = f"{sort}{len(self.named)}"
-            made = {"r": z3.Real, "e": z3.Real, "i": z3.Int, "b": z3.Bool, "fine": z3.Bool}[sort](name, self.context)
-            self.named[key] = z3.ToReal(made) if sort == "i" else made
-            if sort == "e" or (sort in ("r", "i") and EVIDENT.above_zero(expr)):
-                self.facts.append(made > 0)
-            elif sort == "r" and isinstance(expr, Fn) and EVIDENT.never_negative(expr):  # else slow
-                self.facts.append(made >= 0)
-        return self.named[key]
-
-    def sum(self, parts: list[Extended]) -> Extended:
-        low, high = either(*(p.low for p in parts)), either(*(p.high for p in parts))
-        return Extended(
-            z3.Sum([p.number for p in parts]), low, high, both(*(p.fine for p in parts), negation(both(low, high)))
-        )
-
-    def power(self, base: Extended, exponent: int) -> Extended:
-        fine = both(base.fine, negation(base.infinite))
-        if exponent < 0:
-            fine = both(fine, base.number != 0)
-        total = base.number
-        for _ in range(abs(exponent) - 1):
-            total = total * base.number
-        return Extended(total if exponent > 0 else 1 / total, fine=fine)
+    def atom(self, expr: Expr, kind: str = "real") -> Any:
+        """A number of its own for what is not looked into."""
+        made = self.named(expr, kind)
+        if EVIDENT.above_zero(expr):
+            self.tell(made > 0)
+        elif kind == "real" and isinstance(expr, Fn) and EVIDENT.never_negative(expr):  # else slow
+            self.tell(made >= 0)
+        return made
 
     def exponential(self, argument: Expr) -> Extended:
         """exp, with the choices in its argument outermost, of a sum as a product of one positive number each."""
         choice = next((e for e in walk_open(argument) if isinstance(e, Where)), None)
         if choice is not None:
-            c = self.truth(choice.condition)
+            c = self.term(choice.condition)
             x, y = (self.exponential(settled(argument, choice.condition, holds)) for holds in (True, False))
-            return Extended(*(chosen(c, getattr(x, f), getattr(y, f)) for f in ("number", "low", "high", "fine")))
+            found: Extended = chosen(c, x, y)
+            return found
         total: Any = self.real(1)
         low: Any = False
         fine: Any = True
-        for term in expanded(argument):
-            factors = term.factors if isinstance(term, Mul) else (term,)
-            falls = bool(factors) and isinstance(factors[0], Num) and factors[0].value < 0
-            one = canonical(integers.tidied(mul(-1, term)) if falls else integers.tidied(term))
+        for one, falls in exponents(argument):
             if one is ZERO:
                 continue
-            tag = self.number(one)
+            tag = self.term(one)
             low = either(low, tag.high if falls else tag.low)
             fine = both(fine, tag.fine, negation(tag.low if falls else tag.high))
             if not isinstance(one, NegInf):
-                atom = self.atom(one, "e")
+                atom = self.named(one, "real", "exp")
+                self.tell(atom > 0)
                 total = total / atom if falls else total * atom
         return Extended(chosen(low, self.real(0), total), fine=fine)
 
@@ -308,19 +303,20 @@ class Translation:
         infinite = may_be_infinite(body)
         if infinite and (monoid, infinite) not in (("max", {-1}), ("min", {1})):
             raise Untranslatable(monoid)
-        new = (expr, "i") not in self.named and (expr, "r") not in self.named
-        is_whole = body.kind == "int"
-        number = self.whole(expr) if is_whole and self.plain else self.atom(expr, "i" if is_whole else "r")
-        if new and monoid in ("sum", "prod", "max", "min") and EVIDENT.never_negative(body):
-            self.facts.append(number >= 0)
+        if body.kind != "int":
+            number = self.atom(expr)
+        else:
+            number = self.count(expr) if self.plain else z3.ToReal(self.atom(expr, "int"))
+        if EVIDENT.never_negative(body):
+            self.tell(number >= 0)
         none = self.none(bound)
-        fine = EVIDENT.tags(body) is not None or either(none, self.atom(expr, "fine"))
+        fine = EVIDENT.tags(body) is not None or either(none, self.named(expr, "bool", "fine"))
         if monoid in ("max", "min"):
-            empty = either(none, self.atom(expr, "b") if infinite else False)
+            empty = either(none, self.named(expr, "bool", "empty") if infinite else False)
             low, high = (empty, False) if monoid == "max" else (False, empty)
             return Extended(number, low, high, fine)
-        if new and none is not False:
-            self.facts.append(z3.Implies(none, number == (0 if monoid == "sum" else 1)))
+        if none is not False:
+            self.tell(z3.Implies(none, number == (0 if monoid == "sum" else 1)))
         return Extended(number, fine=fine)
 
     def none(self, bound: tuple[Index, ...]) -> Any:
@@ -330,59 +326,42 @@ class Translation:
             if isinstance(v.extent, Num) and v.extent.value > 0:
                 continue
             if self.plain:
-                ends.append(self.condition(canonical(integers.at_most(v.extent, 0))))
-                continue
-            try:
-                term, known = self.terms.term(v.extent)
-            except Untranslatable:
-                raise Untranslatable("a range that is no number") from None
-            self.facts += known.values()
-            ends.append(term <= 0)
+                ends.append(self.term(canonical(integers.at_most(v.extent, 0))))
+            else:
+                ends.append(self.of_integers(v.extent) <= 0)
         return either(*ends)
-
-    # --------------------------------------------------------------------------------------------------- conditions
-
-    def truth(self, expr: Expr) -> Any:
-        return self.condition(canonical(one_more(expr, self.t)))
-
-    def condition(self, expr: Expr) -> Any:
-        match expr:
-            case Truth(value):
-                return value
-            case And(parts):
-                return both(*map(self.condition, parts))
-            case Or(parts):
-                return either(*map(self.condition, parts))
-            case Not(part):
-                return negation(self.condition(part))
-            case Where(condition, then, otherwise):
-                return chosen(self.condition(condition), self.condition(then), self.condition(otherwise))
-            case Compare(op, a, b) if a.kind == "int" == b.kind and self.plain:
-                return self.plain_comparison(expr, op, a, b)
-            case Compare(_, a, b) if a.kind == "int" == b.kind and not any(isinstance(e, Fold) for e in walk(expr)):
-                term, known = self.terms.term(expr)
-                self.facts += known.values()
-                return term
-            case Compare(op, a, b):
-                return self.comparison(op, self.number(a), self.number(b))
-        return self.atom(expr, "b")
 
     def plain_comparison(self, expr: Expr, op: str, a: Expr, b: Expr) -> Any:
         """A comparison of the counter or of counts with numbers, as one of numbers; others as they come."""
         atoms = {e for m in polynomials.polynomial(integers.minus(b, a)) for e in m}
         if atoms == {self.t} or any(isinstance(e, Fold) for e in walk(expr)):
-            return self.comparison(op, self.number(a), self.number(b))
+            return comparison(op, self.term(a), self.term(b))
         opposite = integers.tidied(negated(expr)) if op == "≤" else expr
         if order(opposite) < order(expr):
-            return negation(self.atom(opposite, "b"))
-        return self.atom(expr, "b")
+            return negation(self.named(opposite, "bool"))
+        return self.named(expr, "bool")
 
-    def comparison(self, op: str, a: Extended, b: Extended) -> Any:
-        """A comparison of extended reals; false where one of them has no value."""
-        finite = both(negation(a.infinite), negation(b.infinite))
-        less = either(both(a.low, negation(b.low)), both(b.high, negation(a.high)), both(finite, a.number < b.number))
-        same = either(both(a.low, b.low), both(a.high, b.high), both(finite, a.number == b.number))
-        return both(a.fine, b.fine, {"<": less, "=": same, "≤": either(less, same)}[op])
+
+def comparison(op: str, a: Extended, b: Extended) -> Any:
+    """A comparison of extended reals; false where one of them has no value."""
+    finite = both(negation(a.infinite), negation(b.infinite))
+    less = either(both(a.low, negation(b.low)), both(b.high, negation(a.high)), both(finite, a.number < b.number))
+    same = either(both(a.low, b.low), both(a.high, b.high), both(finite, a.number == b.number))
+    return both(a.fine, b.fine, {"<": less, "=": same, "≤": either(less, same)}[op])
+
+
+def total(parts: Sequence[Extended]) -> Extended:
+    low, high = either(*(p.low for p in parts)), either(*(p.high for p in parts))
+    fine = both(*(p.fine for p in parts), negation(both(low, high)))
+    return Extended(z3.Sum([p.number for p in parts]), low, high, fine)
+
+
+def power(base: Extended, exponent: int) -> Extended:
+    fine = both(base.fine, negation(base.infinite))
+    if exponent < 0:
+        fine = both(fine, base.number != 0)
+    number = prod([base.number] * (abs(exponent) - 1), start=base.number)
+    return Extended(number if exponent > 0 else 1 / number, fine=fine)
 
 
 def product(a: Extended, b: Extended) -> Extended:

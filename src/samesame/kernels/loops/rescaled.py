@@ -42,7 +42,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.kernels.execution.values import undefined
-from samesame.kernels.formulas.algebra import expanded, loads_of, mentions
+from samesame.kernels.formulas.algebra import expanded, linear, loads_of, mentions
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.carried import Carried, Closed, Loop, numbers
 from samesame.kernels.loops.recurrences import extrema
@@ -143,30 +143,16 @@ def taken_apart(made: Expr, a: Expr, old: Expr, new: Expr) -> tuple[Expr, Expr] 
     if len(factors) != len(with_a[0].factors) - 1 or not all(isinstance(f, Fn) and f.name == "exp" for f in factors):
         return None
     exponent = add(*(f.argument for f in factors if isinstance(f, Fn)))
-    scale, falls = coefficient(exponent, old), coefficient(exponent, new)
-    if scale is None or falls is None or integers.tidied(mul(-1, falls)) is not integers.tidied(scale):
+    rises, falls = linear(exponent, old), linear(exponent, new)
+    if rises is None or falls is None or not is_opposite(falls[0], scale := rises[0]):
         return None
     if left_over(exponent, (old, new)) or not all(degree_is(term, new, scale) for term in rest):
         return None
     return scale, add(*rest)
 
 
-def coefficient(expr: Expr, symbol: Expr) -> Expr | None:
-    """c where the expression is c·symbol + something free of it; None if it is not so."""
-    total: Expr = ZERO
-    for term in expanded(expr):
-        if term is symbol:
-            total = add(total, 1)
-        elif mentions(term, symbol):
-            factors = list(term.factors) if isinstance(term, Mul) else []
-            if factors.count(symbol) != 1:
-                return None
-            factors.remove(symbol)
-            rest = mul(*factors)
-            if mentions(rest, symbol):
-                return None
-            total = add(total, rest)
-    return total
+def is_opposite(one: Expr, other: Expr) -> bool:
+    return integers.tidied(mul(-1, one)) is integers.tidied(other)
 
 
 def left_over(expr: Expr, symbols: Sequence[Expr]) -> bool:
@@ -179,8 +165,8 @@ def degree_is(expr: Expr, new: Expr, scale: Expr) -> bool:
         case Num(value) if value == 0:
             return True
         case Fn("exp", argument):
-            found = coefficient(argument, new)
-            return found is not None and integers.tidied(mul(-1, found)) is integers.tidied(scale)
+            found = linear(argument, new)
+            return found is not None and is_opposite(found[0], scale)
         case Mul(factors):
             having = [f for f in factors if mentions(f, new)]
             return len(having) == 1 and degree_is(having[0], new, scale)

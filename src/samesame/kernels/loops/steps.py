@@ -23,6 +23,7 @@ from samesame.formula.expr import (
     Not,
     Num,
     Or,
+    Truth,
     Where,
     add,
     and_,
@@ -31,102 +32,51 @@ from samesame.formula.expr import (
     or_,
     walk,
 )
-from samesame.formula.order import order
-from samesame.formula.smt import decided, new_context
+from samesame.formula.smt import MEANING, Formulas, Untranslatable, decided, new_context
 from samesame.kernels import clock
-from samesame.kernels.formulas.algebra import NEUTRAL, expanded
+from samesame.kernels.formulas.algebra import NEUTRAL
+from samesame.kernels.formulas.rational import exponents
 from samesame.kernels.indices import integers
 
 WORK = 3_000_000
+FOLLOWED: dict[type[Expr], Callable[..., Any]] = {
+    kind: MEANING[kind] for kind in (Add, Mul, Extremum, Where, And, Or, Not)
+}
 
 
-class Untranslatable(Exception):
-    """The carried value occurs where no law is known."""
+class Equation(Formulas):
+    """Expressions over the reals in which only the path to the watched parts is looked at; where no law is known of
+    what they occur in, there is no equation."""
 
-
-class Equation:
-    """Expressions over the reals in which only the path to the watched parts is looked at."""
+    meaning = FOLLOWED
+    number = Formulas.real
 
     def __init__(self, watched: Sequence[Expr]) -> None:
+        super().__init__(new_context())
         self.watched = set(watched)
-        self.context = new_context()
-        self.atoms: dict[tuple[Expr, str], Any] = {}
-        self.facts: list[Any] = []
 
     def reaches(self, expr: Expr) -> bool:
         return any(e in self.watched for e in walk(expr))
 
-    def atom(self, expr: Expr, sort: str) -> Any:
-        key = expr, sort
-        if key not in self.atoms:
-            name = f"{sort}{len(self.atoms)}"
-            self.atoms[key] = z3.Bool(name, self.context) if sort == "b" else z3.Real(name, self.context)
-            if sort == "e":
-                self.facts.append(self.atoms[key] > 0)
-        return self.atoms[key]
+    def translated(self, thing: Expr) -> Any:
+        if thing in self.watched or not (isinstance(thing, Num | Truth | NegInf) or self.reaches(thing)):
+            return self.named(thing, "bool" if thing.kind == "bool" else "real")
+        return super().translated(thing)
 
-    def real(self, expr: Expr) -> Any:
-        match expr:
-            case Num(value):
-                return z3.RealVal(str(value), self.context)
-            case NegInf():
-                raise Untranslatable
-            case _ if expr in self.watched or not self.reaches(expr):
-                return self.atom(expr, "r")
-            case Add(terms):
-                return z3.Sum([self.real(term) for term in terms])
-            case Mul(factors):
-                product = self.real(factors[0])
-                for factor in factors[1:]:
-                    product = product * self.real(factor)
-                return product
-            case Extremum(op, parts):
-                best = self.real(parts[0])
-                for part in parts[1:]:
-                    other = self.real(part)
-                    best = z3.If(other >= best if op == "max" else other <= best, other, best)
-                return best
-            case Where(condition, then, otherwise):
-                return z3.If(self.boolean(condition), self.real(then), self.real(otherwise))
-            case Fn("exp", argument):
-                return self.exponential(argument)
-        raise Untranslatable
-
-    def exponential(self, argument: Expr) -> Any:
+    def unknown(self, expr: Expr) -> Any:
         """exp of a sum as a product: exp(c·x) is a positive number for each term, with exp(−x) its inverse."""
-        product: Any = z3.RealVal(1, self.context)
-        for term in expanded(argument):
-            factors = term.factors if isinstance(term, Mul) else (term,)
-            negative = bool(factors) and isinstance(factors[0], Num) and factors[0].value < 0
-            positive = in_order(integers.tidied(mul(-1, term)) if negative else integers.tidied(term))
-            atom = self.atom(positive, "e")
-            product = product / atom if negative else product * atom
+        if not isinstance(expr, Fn) or expr.name != "exp":
+            return super().unknown(expr)
+        product = self.real(1)
+        for exponent, falls in exponents(expr.argument):
+            atom = self.named(exponent, "real", "exp")
+            self.tell(atom > 0)
+            product = product / atom if falls else product * atom
         return product
-
-    def boolean(self, expr: Expr) -> Any:
-        match expr:
-            case _ if expr in self.watched or not self.reaches(expr):
-                return self.atom(expr, "b")
-            case And(parts):
-                return z3.And(*map(self.boolean, parts))
-            case Or(parts):
-                return z3.Or(*map(self.boolean, parts))
-            case Not(part):
-                return z3.Not(self.boolean(part))
-            case Where(condition, then, otherwise):
-                return z3.If(self.boolean(condition), self.boolean(then), self.boolean(otherwise))
-        raise Untranslatable
 
     def holds(self, left: Any, right: Any) -> bool:
         clock.look()
-        solver = z3.Solver(ctx=self.context)
-        solver.add(*self.facts, left != right)
-        return bool(decided(solver, WORK, clock.left()) == z3.unsat)
-
-
-def in_order(product: Expr) -> Expr:
-    """A product with its factors in one order, so that a·b and b·a are the same."""
-    return mul(*sorted(product.factors, key=order)) if isinstance(product, Mul) else product
+        return bool(decided(self.solver(left != right), WORK, clock.left()) == z3.unsat)
 
 
 COMBINED: dict[str, Callable[..., Expr]] = {
@@ -152,8 +102,7 @@ def _step_holds(made: Expr, unknown: Expr, monoid: str, part: Expr) -> bool:
         return all((m is unknown and is_neutral(monoid, p)) or step_holds(m, unknown, monoid, p) for m, p in sides)
     equation = Equation([unknown])
     try:
-        translate = equation.boolean if unknown.kind == "bool" else equation.real
-        return equation.holds(translate(made), translate(COMBINED[monoid](unknown, part)))
+        return equation.holds(equation.term(made), equation.term(COMBINED[monoid](unknown, part)))
     except Untranslatable:
         return False
 
@@ -168,10 +117,10 @@ def rescaled_step(made: Expr, unknown: Expr, old: Expr, new: Expr, scale: Expr, 
     equation = Equation([unknown, old])
     right = add(mul(unknown, exp(mul(scale, add(old, mul(-1, new))))), part)
     try:
-        first = equation.holds(equation.real(made), equation.real(right))
+        first = equation.holds(equation.term(made), equation.term(right))
     except Untranslatable:
         return False
     lemma = Equation([])
     total, added, before, after = z3.Reals("total added before after", lemma.context)
-    lemma.facts += [before > 0, after > 0]
+    lemma.tell(before > 0, after > 0)
     return first and lemma.holds(total / before * (before / after) + added / after, (total + added) / after)

@@ -29,8 +29,8 @@ def from_largest(exponent: Expr) -> tuple[list[Expr], list[Expr]] | None:
     others, which then have to be rounded as they were for it, and be no part of a multiply-add. None where nothing is
     worked out."""
     terms = exponent.terms if isinstance(exponent, Add) else ()
-    taken = [term for term in terms if isinstance(term, Mul) and len(term.factors) == 2
-             and term.factors[0] == const(-1) and isinstance(term.factors[1], Load)]
+    taken: list[Expr] = [term for term in terms if isinstance(term, Mul) and len(term.factors) == 2
+                         and term.factors[0] == const(-1) and isinstance(term.factors[1], Load)]
     others = [term for term in terms if term not in taken]
     return (others, taken) if taken and not all(isinstance(term, Load) for term in others) else None
 

@@ -280,12 +280,12 @@ class Printer:
         tensor = self.specification.tensors[name]
         if tensor.value is not None:
             return f"torch.tensor({tensor.value}, dtype=torch.{tensor.dtype}, device={self.device()})"
-        module, _, last = tensor.path.rpartition(".")
-        if not last.isidentifier():
+        if not tensor.path:
             raise Refused(f"the tensor {name} belongs to no module; give a module that holds it as parameter or buffer")
-        if all(part.isidentifier() for part in module.split(".")) or not module:
+        module, _, last = tensor.path.rpartition(".")
+        if all(part.isidentifier() for part in tensor.path.split(".")):
             return f"self.{tensor.path}"
-        return f'self.get_submodule("{module}").{last}'
+        return f'getattr(self.get_submodule("{module}"), "{last}")'
 
     def device(self) -> str:
         return f"{self.read[self.specification.arguments[0]]}.device" if self.specification.arguments else "None"
