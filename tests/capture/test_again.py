@@ -1,9 +1,13 @@
 """Weights that another run moves where they lie hold afterwards, to the bit, what they held before."""
 
+import random
+
 import pytest
 import torch
 
+from samesame.capture import capture
 from samesame.capture.again import put
+from samesame.evidence import Refused
 
 
 def test_weights_that_were_moved_are_moved_back_when_another_cannot_be() -> None:
@@ -23,3 +27,15 @@ def test_weights_hold_what_they_held_when_a_run_fails() -> None:
         assert torch.equal(weight, -kept[0]) and torch.equal(other, -kept[1])
         raise ZeroDivisionError
     assert torch.equal(weight, kept[0]) and torch.equal(other, kept[1])
+
+
+def test_a_coin_that_falls_alike_eight_times_is_still_a_coin():
+    """What draws numbers is run so often that a coin passes once in 4,096 times."""
+    sides = iter([True] * 8 + [False] * 8)
+
+    def coin(x):
+        random.random()
+        return x * 2 if next(sides) else x * 3
+
+    with pytest.raises(Refused, match="draws random numbers"):
+        capture(coin, (torch.randn(3),))

@@ -36,7 +36,7 @@ Outputs = list[tuple[str, torch.Tensor]]
 Move = Callable[[torch.Tensor], torch.Tensor]
 
 MANY = 1 << 16                              # elements of a weight that is moved where it lies, and moved back
-REPEATS = 5                                 # further runs of a program that may depend on chance
+REPEATS = 11                                # further runs of a program that may depend on chance: of a coin 1 in 4,096
 LARGE = 8.0                                 # times the example's inputs
 SPREAD = 0.25                               # how much each number moves besides, relative to itself
 NEAR = 0.01
