@@ -47,7 +47,7 @@ from samesame.formula.expr import (
     tanh,
     where,
 )
-from samesame.formula.scalars import OF_ITS_SIGN, SCALARS
+from samesame.formula.scalars import LOGARITHMS, OF_ITS_SIGN, SCALARS
 from samesame.formula.spans import Places, between
 from samesame.formula.tensor import leaf
 
@@ -109,8 +109,9 @@ def raised(x, q):
 def applied(name, x):
     with np.errstate(all="ignore"):
         found = float(SCALARS[name].values(np.array([float(x)]))[0])
-    outside = SCALARS[name].domain and math.isfinite(x) and found == math.inf
-    return None if outside else found             # log 0 is −∞, as floats have it
+    if not (SCALARS[name].domain and math.isfinite(x) and math.isinf(found)):
+        return found
+    return found if name in {*LOGARITHMS, "log1p"} and found < 0 else None      # log 0 is −∞, as floats have it; a pole
 
 
 def near(function, x):
