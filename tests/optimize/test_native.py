@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,15 +21,19 @@ from optimize.test_reassociation import written
 from samesame.capture import capture
 from samesame.formula.expr import Unsupported
 from samesame.optimize.algebra import specified
+from samesame.optimize.dropin import EAGER
 from samesame.optimize.emit.places import reserved
 from samesame.optimize.emit.torch_ops import source
+from samesame.optimize.facts import facts_of
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import fn, fold, load, number, plus, times
 from samesame.optimize.ir import Program
+from samesame.optimize.job import loaded
 from samesame.optimize.meaning import Checked
 from samesame.optimize.native import Native, candidates, in_stages, native
 from samesame.optimize.operators import read
 from samesame.optimize.partition import orders, stages
+from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.schedule import NoSchedule, Scheduled
 from samesame.optimize.search import searched
 from samesame.optimize.specification import KEPT, Call, Output, Specification
@@ -399,3 +404,27 @@ def test_a_program_that_takes_long_to_read_is_not_searched() -> None:
     assert len(searched(specification, late).candidates) == 1
     with pytest.raises(NoSchedule, match="there was no time left"):
         next(iter(candidates(graph, specification, searched(specification), quickly, {}, until=late)))
+
+
+class Scaled(nn.Module):
+    """With numbers that no module holds, one of them infinite."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.linear(x)) * torch.tensor([1.0, 2.5, 3.0]) + torch.tensor([0.0, float("-inf"), 1.0])
+
+
+def test_small_constants_are_written_out(tmp_path: Path) -> None:
+    """A file of kernels has them beside the weights, which its drop-in finds by their paths."""
+    module, x = Scaled().eval(), torch.randn(5, 8)
+    graph = capture(module, (x,))
+    specification = specified(module, (x,), graph)
+    (found, *_) = candidates(graph, specification, searched(specification), quickly, {})
+    facts = facts_of(module, (x,), found, EAGER)
+    program = loaded(write_files(tmp_path / "found", files_of(found, facts))).optimized(module)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.filterwarnings("error", message="the original runs")
+        torch.testing.assert_close(program(x), module(x))

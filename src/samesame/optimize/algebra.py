@@ -16,6 +16,7 @@ from samesame.evidence import Refused
 from samesame.graph import Graph
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.emit.torch_ops import source
+from samesame.optimize.emit.variables import constant
 from samesame.optimize.forms import Form, finite, fold, made, text, times, walk
 from samesame.optimize.job import example_of
 from samesame.optimize.operators import read
@@ -93,7 +94,15 @@ def in_torch(specification: Specification, forms: Rewriting, name: str) -> Candi
 
 
 def weights_of(specification: Specification) -> tuple[str, ...]:
-    return tuple(tensor.path or name for name, tensor in specification.tensors.items() if tensor.role == "weight")
+    """The weights that a module holds; small constants have none of its names."""
+    return tuple(tensor.path for tensor in specification.tensors.values() if tensor.role == "weight" and tensor.path)
+
+
+def weights_in_code(specification: Specification) -> str:
+    """All of them in order, as a list that is made of `weights` by name."""
+    each = (constant(tensor) if tensor.value is not None else f"weights[{tensor.path!r}]"
+            for tensor in specification.tensors.values() if tensor.role == "weight")
+    return f"[{', '.join(each)}]"
 
 
 def formulas(specification: Specification, forms: Rewriting) -> tuple[Formula, ...]:

@@ -226,7 +226,7 @@ def alike(tensor: torch.Tensor, generator: torch.Generator, scale: float = 1.0) 
 
 def is_mask(tensor: torch.Tensor) -> bool:
     """Whether it holds what is added to hide others: −∞, or numbers as large as a dtype has."""
-    return not bool((tensor.abs() < torch.finfo(tensor.dtype).max / 64).all())
+    return not bool((tensor.abs() < torch.finfo(tensor.dtype).max / 4).all())
 
 
 def laid_as(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -295,7 +295,7 @@ class Oracle:
 
     @sdpa_kernel(SDPBackend.MATH)                          # torch's fused attention makes zeros of a query with a NaN
     def __call__(
-        self, inputs: Mapping[str, torch.Tensor], draw: int = 0, outside: bool = False
+        self, inputs: Mapping[str, torch.Tensor], draw: int, outside: bool
     ) -> Answer:
         """Signs of errors hang on the number of the `draw`. Where the inputs have a NaN or ∞ (`outside`), attention is
         what arithmetic makes of it."""

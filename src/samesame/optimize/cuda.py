@@ -24,7 +24,7 @@ from typing import Any
 from samesame.formula.expr import Fn, Load, Size, Unsupported, walk
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import element_name
-from samesame.optimize.algebra import weights_of
+from samesame.optimize.algebra import weights_in_code
 from samesame.optimize.emit.arithmetic import from_largest
 from samesame.optimize.emit.triton import (
     HEAD,
@@ -302,7 +302,7 @@ class OnGpu(Native):
         return {"kernels.py": self.module.text}
 
     def source(self) -> str:
-        return TEMPLATE.format(weights=list(weights_of(self.specification)),
+        return TEMPLATE.format(weights=weights_in_code(self.specification),
                                layouts=list(map(self.layout, self.specification.outputs)))
 
     def each(self) -> Iterator[str]:
@@ -334,17 +334,16 @@ from runpy import run_path
 
 import torch
 
-WEIGHTS = {weights!r}
 LAYOUTS = {layouts!r}
 
 
 class Fast(torch.nn.Module):
     def __init__(self, weights):
         super().__init__()
-        self.weights = [weights[name] for name in WEIGHTS]
+        self.weights = {weights}
         self.launch = run_path(str(Path(__file__).parent / "kernels.py"))["launch"]
 
     def forward(self, *tensors):
-        found = self.launch(*[tensor.contiguous() for tensor in (*tensors, *self.weights)])
+        found = self.launch(*[tensor.to(tensors[0].device).contiguous() for tensor in (*tensors, *self.weights)])
         return tuple(tensor.as_strided(*layout) for tensor, layout in zip(found, LAYOUTS))
 '''

@@ -27,7 +27,7 @@ from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Unsupported, index
 from samesame.formula.tensor import Tensor as Formula
 from samesame.graph import Graph
-from samesame.optimize.algebra import changed, formulas, in_torch, weights_of
+from samesame.optimize.algebra import changed, formulas, in_torch, weights_in_code, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.described import described, listed, operators
@@ -111,7 +111,7 @@ class Native:
         """A Python file that calls the kernels; its `Fast(weights)` takes the tensors among the inputs in order."""
         outputs = [output.name for output in self.specification.outputs]
         description = json.dumps(describe(self.program, self.named("input"), self.named("weight"), outputs))
-        return TEMPLATE.format(description=description, weights=list(weights_of(self.specification)),
+        return TEMPLATE.format(description=description, weights=weights_in_code(self.specification),
                                layouts=list(map(self.layout, self.specification.outputs)))
 
     def layout(self, output: Output) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -143,7 +143,6 @@ import torch
 from samesame.optimize.compiled import load
 
 DESCRIPTION = json.loads({description!r})
-WEIGHTS = {weights!r}
 LAYOUTS = {layouts!r}
 
 
@@ -156,7 +155,7 @@ def text():
 class Fast(torch.nn.Module):
     def __init__(self, weights):
         super().__init__()
-        self.weights = [weights[name] for name in WEIGHTS]
+        self.weights = {weights}
         self.kernels = load(text(), DESCRIPTION)
 
     def forward(self, *tensors):

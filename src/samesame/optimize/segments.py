@@ -32,11 +32,12 @@ from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Unsupported, index
 from samesame.graph import Graph
 from samesame.operators.table import packet
-from samesame.optimize.algebra import changed, formulas
+from samesame.optimize.algebra import changed, formulas, weights_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.described import listed
 from samesame.optimize.emit.torch_ops import Printer, source
+from samesame.optimize.emit.variables import constant
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form, along, base, formula, load, made, size_of, walk
 from samesame.optimize.meaning import Malformed
@@ -215,7 +216,7 @@ class Layout:
         places = iter(self.at)
         for call in whole.calls:
             level = max([next(places) for _ in call.takes], default=0)
-            put = replace(call, arguments=_over(call.arguments, roots), keywords=_over(call.keywords, roots))
+            put = replace(call, arguments=_filled(call.arguments, roots), keywords=_filled(call.keywords, roots))
             (before if call in self.ready else within if call.operator == KEPT else behind)[level].append(put)
         tensors = dict(whole.tensors)
         for level, parts in enumerate(self.parts):
@@ -255,11 +256,11 @@ class Layout:
                 for number, form in enumerate(self.forms)]
 
 
-def _over(argument: Any, forms: Iterator[Form]) -> Any:
+def _filled(argument: Any, forms: Iterator[Form]) -> Any:
     """A nested argument with these forms in its outputs, from left to right."""
     if isinstance(argument, Output):
         return replace(argument, form=next(forms))
-    return tuple(_over(part, forms) for part in argument) if isinstance(argument, tuple) else argument
+    return tuple(_filled(part, forms) for part in argument) if isinstance(argument, tuple) else argument
 
 
 # --------------------------------------------------------------------------------------------------------- kernels
@@ -369,9 +370,7 @@ class Between(Printer):
 
     def _held(self, name: str) -> str:
         tensor = self.specification.tensors[name]
-        if tensor.value is not None:
-            return f"torch.tensor({tensor.value}, dtype=torch.{tensor.dtype})"
-        return self.weight(name)
+        return constant(tensor) if tensor.value is not None else self.weight(name)
 
     def call(self, call: Call) -> None:
         own = self.kernels.get(call.results[0]) if call.operator == KEPT else None
@@ -411,7 +410,7 @@ def between(
     if not every:
         raise NoSchedule(f"beside {calls_of(specification)}, which stay calls of torch, there is nothing to compute")
     conditions = layout.require_composed()
-    weights = tuple(tensor.path for tensor in specification.tensors.values() if tensor.path)
+    weights = weights_of(specification)
     reference = Candidate("the form of the kernels", source(laid, tuple(root.form for root in laid.roots())),
                           weights, whole=True)
     variants, reasons = list[tuple[Segment, list[Native]]](), list[str]()

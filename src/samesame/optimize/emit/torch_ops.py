@@ -23,6 +23,7 @@ from samesame.optimize.emit.variables import (
     Variable,
     added,
     aligned,
+    constant,
     decimals,
     digits,
     literal,
@@ -279,7 +280,7 @@ class Printer:
     def weight(self, name: str) -> str:
         tensor = self.specification.tensors[name]
         if tensor.value is not None:
-            return f"torch.tensor({tensor.value}, dtype=torch.{tensor.dtype}, device={self.device()})"
+            return constant(tensor, f", device={self.device()}")
         if not tensor.path:
             raise Refused(f"the tensor {name} belongs to no module; give a module that holds it as parameter or buffer")
         module, _, last = tensor.path.rpartition(".")

@@ -10,11 +10,13 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import torch
 
 from samesame.optimize.forms import Part, Place
+from samesame.optimize.specification import Tensor
 
 DIGITS = 10**18                                      # a divisor of it is the denominator of a short decimal
 Extent = Callable[[str], int]
@@ -132,6 +134,14 @@ def decimals(value: Fraction) -> tuple[str, str]:
 
 
 def literal(value: Any) -> str:
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+    """A plain value, or nested lists of these, as Python reads it: infinite numbers have no literal."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, float) and not isfinite(value):
         return f'float("{value}")'
     return repr(value)
+
+
+def constant(tensor: Tensor, more: str = "") -> str:
+    """A small constant that no module holds; `more` are further arguments."""
+    return f"torch.tensor({literal(tensor.value)}, dtype=torch.{tensor.dtype}{more})"
