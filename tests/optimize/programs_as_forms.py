@@ -75,4 +75,13 @@ def low_rank() -> Specification:
     return Specification("low rank", tensors, dict(m=M, n=N, k=K, r=3), (Output("y", y, (("m",), ("n",)), "float32"),))
 
 
-PROGRAMS = [rms_norm_then_linear, gated_mlp, attention, two_norms, low_rank]
+def mixture() -> Specification:
+    """Distances of rows from centres, in the centres' own units: what is summed is no product."""
+    x, c, v = load("x", "m", "k"), load("c", "n", "k"), load("v", "n", "k")
+    apart = fold("sum", "k", times(power(minus(x, c), 2), fn("exp", v)))
+    tensors = {"x": tensor("x", M, K, role="input"), "c": tensor("c", N, K), "v": tensor("v", N, K)}
+    return Specification("mixture", tensors, dict(m=M, n=N, k=K),
+                         (Output("y", fn("exp", times(number(-1), apart)), (("m",), ("n",)), "float32"),))
+
+
+PROGRAMS = [rms_norm_then_linear, gated_mlp, attention, two_norms, low_rank, mixture]

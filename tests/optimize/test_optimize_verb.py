@@ -14,6 +14,7 @@ import warnings
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
+from threading import Event
 
 import pooled
 import pytest
@@ -27,14 +28,14 @@ from samesame import optimize
 from samesame.check import check
 from samesame.cli import app
 from samesame.evidence import SamesameError
-from samesame.optimize import compiled, verb
+from samesame.optimize import compiled, timing, verb
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
 from samesame.optimize.facts import facts_of
 from samesame.optimize.job import Job, keep, loaded
 from samesame.optimize.racer import sentence
 from samesame.optimize.saved import files_of, require_room, save, write_files
-from samesame.optimize.timing import Racer, incumbent, race, racing
+from samesame.optimize.timing import Ahead, Racer, incumbent, race
 from samesame.report.optimized import FASTER, Report, in_full
 
 
@@ -332,6 +333,7 @@ def test_what_was_found_starts_second_and_what_was_not_ready_is_said(late, monke
         return verb.Optimized(None, attempt.report)
 
     started = []
+    monkeypatch.setattr(timing, "cores", lambda: 1)        # nobody gets ready beside the search
     monkeypatch.setattr(Racer, "start", start)
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: decided(attempt, late))
     report = optimize(module, inputs, minutes=0.2, threads=1, candidates=lambda *_: []).report
@@ -339,6 +341,49 @@ def test_what_was_found_starts_second_and_what_was_not_ready_is_said(late, monke
     report.verdict = FASTER
     assert ("the best that was ready in time" in report.headline) == (late < 7)
     assert ("Not ready in time, and so not raced: torch.compile" in in_full(report)) == (late < 7)
+
+
+def test_the_users_own_programs_get_ready_beside_the_search(monkeypatch):
+    """One after the other on one spare core; who is not ready in time is ended, who was not begun starts as ever."""
+    def start(racer, folder, threads, seconds):
+        begun.append(racer.name)
+        slow.wait(30) if racer.way == FROZEN else None
+
+    begun, slow = [], Event()
+    monkeypatch.setattr(Racer, "start", start)
+    monkeypatch.setattr(Racer, "signal", lambda racer, number: slow.set() if number == signal.SIGKILL else None)
+    monkeypatch.setattr(timing, "cores", lambda: 2)
+    racers = [incumbent(way) for way in (EAGER, FROZEN, BOTH)]
+    ahead = Ahead(racers, None, 1, 60.0)
+    try:
+        assert ahead.ready(racers[0], 30.0) and not racers[0].failed
+        assert ahead.ready(racers[1], 0.2) and racers[1].late and "not ready after" in racers[1].failed
+        assert not ahead.ready(incumbent(DEFAULT), 1.0)
+    finally:
+        ahead.end()
+    assert begun[:2] == [racers[0].name, racers[1].name]
+    monkeypatch.setattr(timing, "cores", lambda: 1)
+    alone = Ahead(racers, None, 1, 60.0)
+    assert not alone.ready(racers[0], 1.0)
+    alone.end()
+
+
+@pytest.mark.long
+def test_who_gets_ready_stands_still_while_something_is_measured(tmp_path, monkeypatch):
+    keep(Job(module, inputs, {}, {}), tmp_path)
+    monkeypatch.setattr(timing, "cores", lambda: 2)
+    racer = incumbent(EAGER)
+    ahead = Ahead([racer], tmp_path, 1, 100.0)
+    try:
+        while racer.process is None:
+            time.sleep(0.01)
+        with ahead.held():
+            time.sleep(0.1)
+            assert Path(f"/proc/{racer.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        assert ahead.ready(racer, 100.0) and racer.running and race([racer], 2, time.monotonic() + 5)
+    finally:
+        ahead.end()
+        racer.stop()
 
 
 def saved_with_reference(folder):
@@ -496,7 +541,9 @@ def running(ancestor: int) -> list[str]:
                                           (pooled.Hungry(), "RuntimeError: .*can't allocate memory")])
 def test_a_program_that_runs_out_of_memory_is_left_out_with_a_sentence(tmp_path, program, why):
     keep(Job(program, inputs, {}, {}), tmp_path)
-    with racing() as racers:
-        racers.append(incumbent(EAGER))
-        racers[0].start(tmp_path, 1, 60.0)
-        assert re.match(why, racers[0].failed) and not race(racers, 2, time.monotonic() + 5)
+    racer = incumbent(EAGER)
+    try:
+        racer.start(tmp_path, 1, 60.0)
+        assert re.match(why, racer.failed) and not race([racer], 2, time.monotonic() + 5)
+    finally:
+        racer.stop()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from programs_as_forms import PROGRAMS, inverse_root_mean_square
+from programs_as_forms import PROGRAMS, inverse_root_mean_square, mixture
 from test_native import computed, several
 from torch import nn
 from torch.nn import functional as F
@@ -14,10 +16,25 @@ from torch.nn import functional as F
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
 from samesame.optimize.contraction import columns
-from samesame.optimize.forms import Form, Place, along, fn, fold, load, made, minus, plus, times, walk
+from samesame.optimize.forms import (
+    Form,
+    Place,
+    along,
+    fn,
+    fold,
+    load,
+    made,
+    minus,
+    number,
+    plus,
+    power,
+    times,
+    walk,
+)
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import in_stages, work
-from samesame.optimize.partition import Stage, elsewhere, stages
+from samesame.optimize.partition import Stage, elsewhere, is_pairwise, stages
+from samesame.optimize.specification import Output
 
 
 class Attention(nn.Module):
@@ -197,3 +214,35 @@ def test_who_reads_at_other_axes_shares_no_loops() -> None:
     along_with = Stage("y", ("i",), plus(load("f")), {"f": fold("sum", "c", load("h", "i", "c"))})
     across = Stage("y", ("i",), plus(load("f")), {"f": fold("sum", "j", load("h", "j", "i"))})
     assert not elsewhere(along_with, [made_here]) and elsewhere(across, [made_here])
+
+
+def test_a_distance_is_one_loop_nest_and_what_many_share_is_computed_once() -> None:
+    """Σ (x − c)²·exp(v): what is summed is computed of both sides' tensors, but the exponential, which all rows share."""
+    some = mixture()
+    shared_by_rows, apart = stages(some.outputs, some.extents, ["c", "v"])
+    assert shared_by_rows.value is fn("exp", load("v", "n", "k")) and shared_by_rows.axes[-1] == "n"
+    (distance,) = apart.folds.values()
+    assert is_pairwise(distance) and columns(apart) == ["m", "n"]
+    assert {x.attributes[0] for x in walk(distance) if x.operator == "load"} == {"x", "c", shared_by_rows.target}
+
+
+@pytest.mark.parametrize(("form", "pairwise"), [
+    (fold("sum", "k", fn("tanh", plus(load("x", "m", "k"), load("y", "n", "k")))), True),
+    (fold("sum", "k", times(load("v", "k"), fn("tanh", plus(load("x", "m", "k"), load("y", "n", "k"))))), True),
+    (fold("sum", "k", times(load("x", "m", "k"), load("y", "n", "k"))), False),                # a product
+    (fold("sum", "k", times(fn("exp", load("x", "m", "k")), load("y", "n", "k"))), False),     # one of a computed tensor
+    (fold("sum", "k", fn("exp", minus(load("x", "m", "k"), load("c", "k")))), False),          # rows of one tensor
+    (fold("sum", "k", fn("exp", minus(load("x", "m", "n", "k"), load("c", "m")))), False),     # and of one that has all
+    (fold("max", "k", fn("tanh", plus(load("x", "m", "k"), load("y", "n", "k")))), False),
+])
+def test_what_is_pairwise(form: Form, pairwise: bool) -> None:
+    assert is_pairwise(form) is pairwise
+
+
+def test_numbers_and_what_few_elements_share_are_computed_where_they_are_used() -> None:
+    x, scale = load("x", "m", "k"), fn("exp", load("s", "k"))
+    for rows, kept in ((7, 1), (8, 2)):
+        y = Output("y", times(x, scale), (("m",), ("k",)), "float32")
+        assert len(stages((y,), {"m": rows, "k": 5})) == kept
+    root = times(power(number(1, (("k", 1),)), Fraction(-1, 2)), x)
+    assert len(stages((Output("y", root, (("m",), ("k",)), "float32"),), {"m": 99, "k": 5})) == 1

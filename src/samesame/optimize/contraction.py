@@ -1,7 +1,8 @@
 """Contractions as loop nests: tiles of rows × columns accumulate in registers while the depth runs by.
 
 One operand, the right one, has the column axis; the axes that it lacks are rows, of which the longest is cut into
-tiles, and what both operands have are batches. In `lanes` each lane of a register has a column of its own; a weight is
+tiles, and what both operands have are batches. What is summed need be no product: of a distance Σ (x − y)², too, each
+element of x meets each of y. In `lanes` each lane of a register has a column of its own; a weight is
 packed ahead, so that a tile's part of it is read from front to back. In `dots` the depth runs in lanes, and each sum is
 kept in as many parts: for operands that lie along the depth in memory and are no weights. In `blocks`, for a GPU, tiles
 of rows run in parallel, too, and rows, columns and depth of a tile are all lanes; a left operand is computed as it is
@@ -17,10 +18,10 @@ from functools import partial
 from samesame.formula.expr import TRUE, ZERO, Expr, Leaf, Load, and_, compare, floordiv, index, mul, where
 from samesame.formula.expr import Fold as Folded
 from samesame.formula.tensor import Tensor as Formula
-from samesame.optimize.forms import Form, along, finite, fold, load, times, walk
+from samesame.optimize.forms import Form, along, exchanged, finite, fold, load, times, walk
 from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, Program, Statement, Store, Tile, When
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors
+from samesame.optimize.partition import Stage, factors, is_pairwise
 from samesame.optimize.rows import rows
 from samesame.optimize.space import (
     NARROW,
@@ -38,13 +39,24 @@ from samesame.optimize.space import (
 
 @dataclass(frozen=True)
 class Product:
-    """One fold of a contraction: Σ over `depth` of scale · left · right, where only `right` has the column axis."""
+    """One fold of a contraction: Σ over `depth` of scale · left · right, where only the right operand has the column
+    axis. `rights` are its tensors by the names that stand for them; there is one where `left` is a factor beside it,
+    and where not (`mixed`), `left` is what is summed, over these names."""
 
     name: str
     depth: tuple[str, ...]
     scale: Form
     left: Form
-    right: Form
+    rights: Mapping[str, Form]
+    mixed: bool = False
+
+    def term(self, left: Form) -> Form:
+        """What is summed, but for the scale."""
+        return left if self.mixed else times(left, *map(load, self.rights))
+
+    def lacks(self, axis: str) -> bool:
+        """Whether the right operand does not have this axis."""
+        return all(axis not in right.axes for right in self.rights.values())
 
 
 def products(stage: Stage, column: str) -> list[Product]:
@@ -54,11 +66,17 @@ def products(stage: Stage, column: str) -> list[Product]:
         monoid, axes = form.attributes
         parts = factors(form.arguments[0])
         right = [x for x in parts if column in x.axes]
-        if monoid != "sum" or len(right) != 1 or right[0].operator != "load":
+        scale, rest = times(*(x for x in parts if finite(x))), [x for x in parts if not finite(x)]
+        if monoid == "sum" and len(right) == 1 and right[0].operator == "load":
+            left = times(*(x for x in rest if x is not right[0]))
+            found.append(Product(name, axes, scale, left, {f"right of {name}": right[0]}))
+        elif is_pairwise(form):
+            tensors = [x for x in walk(form) if x.operator == "load" and column in x.axes]
+            names = {x: load(f"right {k} of {name}") for k, x in enumerate(tensors)}
+            rights = {each.attributes[0]: x for x, each in names.items()}
+            found.append(Product(name, axes, scale, exchanged(times(*rest), names), rights, mixed=True))
+        else:
             raise NoSchedule(f"{column} runs through more than one operand, or through none that is a tensor")
-        left = [x for x in parts if x is not right[0] and not finite(x)]
-        scale = [x for x in parts if finite(x)]
-        found.append(Product(name, axes, times(*scale), times(*left), right[0]))
     if not found:
         raise NoSchedule("there is no contraction")
     return found
@@ -72,7 +90,7 @@ def columns(stage: Stage) -> list[str]:
             several = products(stage, axis)
         except NoSchedule:
             continue
-        if all(set(stage.axes) - set(p.right.axes) or set(stage.axes) - set(p.left.axes) for p in several):
+        if all(any(map(p.lacks, stage.axes)) or (set(stage.axes) - set(p.left.axes) and not p.mixed) for p in several):
             able.append(axis)
     return able
 
@@ -125,7 +143,7 @@ class _Grid:
 def _grid(space: Space, stage: Stage, column: str, several: list[Product], role: str, split: str) -> _Grid:
     rows: Kind = "parallel" if role == "blocks" else "serial"
     inside: Kind = "vector" if role == "blocks" else "unrolled"
-    free = [axis for axis in stage.axes if axis != column and all(axis not in p.right.axes for p in several)]
+    free = [axis for axis in stage.axes if axis != column and all(p.lacks(axis) for p in several)]
     row = max(free, key=space.extent, default=None)
     nest, chosen = Nest(), [tile_of(space, stage, column, role)]
     part = None
@@ -213,9 +231,9 @@ def _contraction(
         step = fold(grid, body, {}, _deepestlast(space, several, depth))
         for p in several:
             if p.depth == depth:
-                term = mul(space.expression(operands.left[p.name], step.at), operands.right(p, step, grid))
-                add_it = Accumulate(sums[p.name], (step.row, step.column), term)
-                sure = step.there is TRUE or p.name in operands.packed
+                read = {key: operands.right(p, key, step, grid) for key in p.rights}
+                add_it = Accumulate(sums[p.name], (step.row, step.column), operands.term(p, step.at, read))
+                sure = step.there is TRUE or operands.packed.keys() >= p.rights.keys()
                 body.add(add_it if sure else When(step.there, (add_it,)))
         nest.add(*body.done())
     claims = {_sums(stage, p): _claim(stage, p, operands, grid) for p in several}
@@ -296,7 +314,8 @@ def _kernel(
 ) -> Kernel:
     forms = (*operands.left.values(), *([] if writes else [stage.value]))
     names = {x.attributes[0] for form in forms for x in walk(form) if x.operator == "load"} - set(stage.folds)
-    names |= {p.right.attributes[0] for p in operands.several if p.name not in operands.packed}
+    rights = {key: right for p in operands.several for key, right in p.rights.items()}
+    names = {right.attributes[0] for key, right in rights.items() if key not in operands.packed} | names - rights.keys()
     reads = [space.buffers[name] for name in sorted(names)] + list(operands.packed.values())
     return Kernel(f"{map}_{stage.target}", tuple(reads), writes or (space.buffers[stage.target],), nest.done())
 
@@ -304,7 +323,7 @@ def _kernel(
 @dataclass
 class Operands:
     """How a kernel reads its products: weights from packed panels, a left operand that is computed from where it was
-    stored."""
+    stored. What is packed goes by the names of `rights`."""
 
     space: Space
     several: list[Product]
@@ -316,18 +335,23 @@ class Operands:
     width: Dim = 1
     holds: dict[str, Formula] = field(default_factory=dict)
 
-    def right(self, p: Product, step: _Step, grid: _Grid) -> Expr:
-        """The right operand's element."""
-        if p.name in self.packed:
-            return self.panel(p, step.at, grid.column[1].tile, step.column)
-        return self.space.expression(p.right, step.at)
+    def term(self, p: Product, at: Mapping[str, Expr], read: Mapping[str, Expr]) -> Expr:
+        """What a product sums at a place, with its right operands as they are `read`."""
+        form = p.term(self.left[p.name])
+        return self.space.expression(form, at, {key: partial(whatever, value) for key, value in read.items()})
 
-    def panel(self, p: Product, at: Mapping[str, Expr], tile: Expr, lane: Expr) -> Expr:
+    def right(self, p: Product, key: str, step: _Step, grid: _Grid) -> Expr:
+        """A right operand's element."""
+        if key in self.packed:
+            return self.panel(p, key, step.at, grid.column[1].tile, step.column)
+        return self.space.expression(p.rights[key], step.at)
+
+    def panel(self, p: Product, key: str, at: Mapping[str, Expr], tile: Expr, lane: Expr) -> Expr:
         """The element of a packed weight in this lane of a tile."""
-        deep, last_two = [at[axis] for axis in self.deep(p)], [lane]
-        if p.name in self.pairs:
+        deep, last_two = [at[axis] for axis in self.deep(p, key)], [lane]
+        if key in self.pairs:
             deep[-1], last_two = floordiv(deep[-1], 2), [lane, deep[-1] % 2]
-        return self.packed[p.name][(*(at[axis] for axis in self.order[p.name]), tile, *deep, *last_two)]
+        return self.packed[key][(*(at[axis] for axis in self.order[key]), tile, *deep, *last_two)]
 
     def total(self, stage: Stage, p: Product, part: tuple[str, Tiled] | None) -> Formula:
         """What a product's sum is at each place of the stage's axes; of a part of it, by its number."""
@@ -339,7 +363,7 @@ class Operands:
                 axis, mine = part[0], replace(part[1], tile=indices[-1])
                 bound[axis] = index(mine.size)
                 at[axis] = mine.at(bound[axis])
-            body = mul(self.space.expression(self.left[p.name], at), self.whole(p, at))
+            body = self.term(p, at, {key: self.whole(p, key, at) for key in p.rights})
             body = body if part is None else where(mine.inside(bound[axis]), body, 0)
             return Folded("sum", tuple(bound.values()), body)
 
@@ -359,15 +383,15 @@ class Operands:
     def scaled(self, p: Product, total: Expr) -> Expr:
         return mul(self.space.expression(p.scale, {}), total)
 
-    def whole(self, p: Product, at: Mapping[str, Expr]) -> Expr:
+    def whole(self, p: Product, key: str, at: Mapping[str, Expr]) -> Expr:
         """The same for a column that is not cut into tiles."""
-        if p.name in self.packed:
+        if key in self.packed:
             n = at[self.column]
-            return self.panel(p, at, floordiv(n, self.width), n % self.width)
-        return self.space.expression(p.right, at)
+            return self.panel(p, key, at, floordiv(n, self.width), n % self.width)
+        return self.space.expression(p.rights[key], at)
 
-    def deep(self, p: Product) -> tuple[str, ...]:
-        return tuple(axis for axis in _deepestlast(self.space, self.several, p.depth) if axis in p.right.axes)
+    def deep(self, p: Product, key: str) -> tuple[str, ...]:
+        return tuple(axis for axis in _deepestlast(self.space, self.several, p.depth) if axis in p.rights[key].axes)
 
 
 def _operands(
@@ -378,40 +402,41 @@ def _operands(
     kernels: list[Kernel] = []
     for p in several:
         operands.left[p.name] = p.left
-        if p.left.operator not in ("load", "number") and grid.tiles[0].role != "blocks":
+        if p.left.operator not in ("load", "number") and not p.mixed and grid.tiles[0].role != "blocks":
             deep = [axis for axis in _deepestlast(space, several, p.depth) if axis in p.left.axes]
             axes = (*(axis for axis in p.left.axes if axis not in deep), *deep)
             kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", axes, p.left)
-            beside = space.buffers[p.right.attributes[0]].dtype
-            dtype = NARROW if beside == NARROW else space.real
+            beside = {space.buffers[right.attributes[0]].dtype for right in p.rights.values()}
+            dtype = NARROW if beside == {NARROW} else space.real
             space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
             before = rows(space, [kept], [kept.target])
             kernels.extend(before.program.kernels)
             operands.holds.update(before.holds)
             operands.left[p.name] = load(kept.target, *map(along, kept.axes))
-        tensor = space.specification.tensors.get(p.right.attributes[0])
-        if tensor is not None and tensor.role == "weight" and grid.tiles[0].role == "lanes":
-            deepest = _deepestlast(space, several, p.depth)[-1]
-            if tensor.dtype == NARROW and grid.part is None and deepest in p.right.axes:
-                operands.pairs[p.name] = operands.deep(p)[-1]
-            kernels.append(_packed(space, stage, operands, p))
+        for key, right in p.rights.items():
+            tensor = space.specification.tensors.get(right.attributes[0])
+            if tensor is not None and tensor.role == "weight" and grid.tiles[0].role == "lanes":
+                deepest = _deepestlast(space, several, p.depth)[-1]
+                if tensor.dtype == NARROW and grid.part is None and deepest in right.axes and not p.mixed:
+                    operands.pairs[key] = operands.deep(p, key)[-1]
+                kernels.append(_packed(space, stage, operands, p, key))
     grid.pairs = frozenset(operands.pairs.values())
     return kernels, operands
 
 
-def _packed(space: Space, stage: Stage, operands: Operands, p: Product) -> Kernel:
+def _packed(space: Space, stage: Stage, operands: Operands, p: Product, key: str) -> Kernel:
     """The weight in panels of as many columns as a tile has; zeros stand beyond the last column. Where machines
     multiply in pairs, two neighbours along the depth stand side by side in each lane."""
-    depth, column, width = operands.deep(p), operands.column, operands.width
-    batch = tuple(axis for axis in p.right.axes if axis != column and axis not in depth)
-    operands.order[p.name] = batch
-    length, deep, two = space.size(column), list(map(space.size, depth)), [2] if p.name in operands.pairs else []
+    right, depth, column, width = p.rights[key], operands.deep(p, key), operands.column, operands.width
+    batch = tuple(axis for axis in right.axes if axis != column and axis not in depth)
+    operands.order[key] = batch
+    length, deep, two = space.size(column), list(map(space.size, depth)), [2] if key in operands.pairs else []
     if two:
         deep[-1] = tiles(deep[-1], 2)
     front = (*map(space.size, batch), tiles(length, width), *deep)
-    source = space.buffers[p.right.attributes[0]]
-    buffer = Buffer(f"{p.name} of {stage.target} packed by {column}", (*front, width, *two), source.dtype)
-    operands.packed[p.name] = buffer
+    source = space.buffers[right.attributes[0]]
+    buffer = Buffer(f"{key} of {stage.target} packed by {column}", (*front, width, *two), source.dtype)
+    operands.packed[key] = buffer
 
     def value(*at: Expr) -> Expr:
         (*outer, tile), (lane, *second) = at[:len(batch) + 1], at[len(front):]
@@ -422,7 +447,7 @@ def _packed(space: Space, stage: Stage, operands: Operands, p: Product) -> Kerne
         here[column] = tile * width + lane
         ends = [(here[column], length), *([(down[-1], space.size(depth[-1]))] if second else [])]
         there = and_(*(compare("<", place, end) for place, end in ends))
-        return where(there, space.expression(p.right, here), 0)
+        return where(there, space.expression(right, here), 0)
 
     nest = Nest()
     outer = [nest.loop("parallel" if n <= len(batch) else "serial", size) for n, size in enumerate(front)]
@@ -430,7 +455,7 @@ def _packed(space: Space, stage: Stage, operands: Operands, p: Product) -> Kerne
     lane = nest.loop("vector", width)
     nest.add(Store(buffer, (*outer, lane, *second), value(*outer, lane, *second)))
     operands.holds[buffer.name] = Formula(buffer.shape, value)
-    return Kernel(f"pack_{p.name}_of_{stage.target}", (source,), (buffer,), nest.done(), ahead=True)
+    return Kernel(f"pack_{key}_of_{stage.target}", (source,), (buffer,), nest.done(), ahead=True)
 
 
 def _deepestlast(space: Space, several: list[Product], depth: tuple[str, ...]) -> list[str]:

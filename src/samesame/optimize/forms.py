@@ -284,6 +284,15 @@ def walk(*forms: Form, arguments: Callable[[Form], Sequence[Form]] = lambda x: x
             stack.extend((x, False) for x in reversed(arguments(form)))
 
 
+def exchanged(form: Form, others: Mapping[Form, Form]) -> Form:
+    """The form with other forms, read at the same axes, in place of some of its parts."""
+    memo = dict(others)
+    for x in walk(form, arguments=lambda x: () if x in others else x.arguments):
+        if x not in memo:
+            memo[x] = made(x.operator, x.attributes, tuple(memo[y] for y in x.arguments)) if x.arguments else x
+    return memo[form]
+
+
 def base(axis: str) -> str:
     """The axis that this one is a copy of, with the same extent: `k′` is a second k."""
     return axis.rstrip("′")

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
-from samesame.optimize.forms import Form, along, finite, fold, load, made, size_of, substitute, times, walk
+from samesame.optimize.forms import Form, along, exchanged, finite, fold, load, made, size_of, substitute, times, walk
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.specification import Output
@@ -149,11 +150,32 @@ def is_contraction(fold: Form) -> bool:
     return fold.attributes[0] == "sum" and len(parts) > 1 and any(set(fold.axes) - set(x.axes) for x in parts)
 
 
+def is_pairwise(fold: Form) -> bool:
+    """A sum over something computed, no product, of tensors none of which has all axes of the result, and two of which
+    have an axis each that the other lacks: of distances, where each point meets all others."""
+    free = set(fold.axes)
+    tensors = [x for x in walk(fold.arguments[0], arguments=_above_folds) if x.operator in LEAVES]
+    axes = [set(x.axes) & free for x in tensors]
+    computed = any(x.operator not in LEAVES and free <= set(x.axes) for x in factors(fold.arguments[0]))
+    apart = any(a - b and b - a for a, b in combinations(axes, 2))
+    return fold.attributes[0] == "sum" and computed and apart and not any(free <= own for own in axes)
+
+
+LEAVES = frozenset({"load", "fold"})
+
+
+def _above_folds(x: Form) -> tuple[Form, ...]:
+    return () if x.operator == "fold" else x.arguments
+
+
 def is_operand(factor: Form, others: Iterable[Form], fold: Form) -> bool:
     """Whether the factor is a tensor with an axis of the result that no other factor has."""
     rest = {axis for other in others if other is not factor for axis in other.axes}
     return factor.operator == "load" and bool(set(factor.axes) & set(fold.axes) - rest)
 
+
+MANY = 8                                             # elements for each of which a function would be computed again
+CHEAP = frozenset({"abs", "relu", "sign", "floor", "ceil", "round", "trunc"})
 
 NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what sums are accumulated in
 
@@ -166,6 +188,7 @@ class _Cutter:
         self.kept: dict[Form, Form] = {}             # as they are read
         self.alike: dict[Hashable, tuple[Stage, tuple[str, ...]]] = {}
         self.folding: dict[Form, bool] = {}
+        self.costly: dict[Form, bool] = {}
 
     def output(self, output: Output) -> None:
         axes = tuple(axis for d in output.turned for axis in output.dims[d])
@@ -212,7 +235,7 @@ class _Cutter:
 
         def go(x: Form) -> Form:
             if not self.has_fold(x):
-                return x
+                return self.invariant(x, form.axes, order)
             if x.axes != form.axes or (x is not form and nameless(x) in self.anyway):
                 return self.keep(x, order)
             if x.operator != "fold":
@@ -228,7 +251,7 @@ class _Cutter:
         """The fold over operands that are kept."""
         monoid, axes = form.attributes
         body = form.arguments[0]
-        if is_contraction(form):
+        if is_contraction(form) and not is_pairwise(form):
             computed: dict[tuple[str, ...], list[Form]] = {}
             for x in factors(body):
                 if self.has_fold(x):
@@ -240,16 +263,38 @@ class _Cutter:
                 given = [x if x.operator in ("load", "number") else self.keep(x, (*order, *axes)) for x in given]
             operands = times(*given, *kept)
         else:
-            operands = self.inlined(body, body.axes, (*order, *axes))
+            lanes = is_pairwise(form)                # these run along the results' last axis, in what is kept here, too
+            operands = self.inlined(body, body.axes, (*axes, *order) if lanes else (*order, *axes))
         return Form("fold", (monoid, axes), (operands,))
 
     def inlined(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
         """Computed again for each element, but for its folds and what has fewer axes."""
         if not self.has_fold(form):
-            return form
+            return self.invariant(form, axes, order)
         if form.axes != axes or form.operator == "fold" or nameless(form) in self.anyway:
             return self.keep(form, order)
         return made(form.operator, form.attributes, tuple(self.inlined(x, axes, order) for x in form.arguments))
+
+    def invariant(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
+        """The form, computed for each element of these axes, with what is the same for many of them kept if it takes
+        functions: a table of cosines that all heads are turned by, the variances of a mixture's components."""
+        kept = dict[Form, Form]()
+        for x in walk(form, arguments=lambda x: x.arguments if self.varies(x, axes) else ()):
+            if not self.varies(x, axes) and self.takes_functions(x):
+                kept[x] = self.keep(x, order)
+        return exchanged(form, kept) if kept else form
+
+    def varies(self, x: Form, axes: Iterable[str]) -> bool:
+        """Whether each value of it is for a few elements of these axes only."""
+        return size_of(set(axes) - set(x.axes), self.extents) < MANY
+
+    def takes_functions(self, x: Form) -> bool:
+        if x not in self.costly:
+            own = (x.operator == "fn" and x.attributes[0] not in CHEAP) or (
+                x.operator == "power" and (x.attributes[0] < 0 or x.attributes[0].denominator > 1))
+            given = own and any(y.operator in ("load", "position") for y in walk(x))      # of numbers it is a number
+            self.costly[x] = given or any(map(self.takes_functions, x.arguments))
+        return self.costly[x]
 
     def has_fold(self, form: Form) -> bool:
         if form not in self.folding:

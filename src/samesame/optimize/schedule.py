@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from samesame.optimize import contraction
 from samesame.optimize.contraction import columns, common_depth, dots, lanes, parts
 from samesame.optimize.online import Softmax, online
-from samesame.optimize.partition import Stage, groups, is_contraction
+from samesame.optimize.partition import Stage, groups, is_contraction, is_pairwise
 from samesame.optimize.rows import blocks, rows
 from samesame.optimize.space import NoSchedule, Scheduled, Space
 
@@ -21,7 +21,7 @@ __all__ = ["NoSchedule", "Scheduled", "Space", "alternatives"]
 
 
 def contains_contraction(stage: Stage) -> bool:
-    return any(map(is_contraction, stage.folds.values()))
+    return any(is_contraction(fold) or is_pairwise(fold) for fold in stage.folds.values())
 
 
 def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ()) -> Iterator[list[Scheduled]]:
@@ -40,10 +40,13 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
         if group[0].target in in_one:
             yield [online(space, in_one[group[0].target])]
             continue
-        able = columns(group[0])
+        pairwise = any(map(is_pairwise, group[0].folds.values()))
+        able = [] if gpu and pairwise else columns(group[0])
         found = [map(space, group[0], column) for column in able for map in of_contractions]
         if not gpu:
             found += [parts(space, group[0], column) for column in able if common_depth(group[0], column)]
+        if not found and pairwise:
+            found.append(of_rows(space, group, outputs | read_elsewhere))
         if not found:
             raise NoSchedule(f"no axis of {', '.join(group[0].axes)} can be a contraction's columns")
         yield found

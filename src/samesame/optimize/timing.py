@@ -3,6 +3,9 @@
 A busy machine slows whoever runs at the moment, so nobody runs for long: in each round every racer takes one
 measurement of some milliseconds, in an order that changes, and what counts is the lower quartile over the rounds. One
 is faster than another if its lower quartile is less and it was faster in most of the rounds they ran side by side.
+
+To be compiled takes longer than to race. So what is known from the start gets ready while the search goes on, on cores
+that this leaves alone (`Ahead`), and stands still while the search measures.
 """
 
 from __future__ import annotations
@@ -11,15 +14,18 @@ import json
 import os
 import random
 import selectors
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
+from threading import Event
 from typing import Any
 
 from samesame.optimize.dropin import EAGER
@@ -80,9 +86,16 @@ class Racer:
         self.errors = tempfile.TemporaryFile("w+")         # noqa: SIM115  (as long as the process)
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "samesame.optimize.racer", json.dumps(job)], env={**os.environ, **own},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, process_group=0,
         )
         self.answer(seconds)
+
+    def signal(self, number: int) -> None:
+        """Tell the process, and the compilers that it started."""
+        process = self.process
+        if process is not None and process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
 
     def ask(self, seconds: float = SILENT, **words: Any) -> dict[str, Any] | None:
         """The answer to what is asked; None, and why is noted, where none comes."""
@@ -129,22 +142,76 @@ class Racer:
 
     def stop(self) -> None:
         if self.process is not None:
-            self.process.kill()
+            self.signal(signal.SIGKILL)
             self.process.wait()
             for stream in filter(None, (self.process.stdin, self.process.stdout, self.errors)):
                 stream.close()
             self.process = None
 
 
-@contextmanager
-def racing() -> Iterator[list[Racer]]:
-    """Racers that are gone at the end, however it comes."""
-    racers: list[Racer] = []
-    try:
-        yield racers
-    finally:
+class Ahead:
+    """Racers that get ready while the search goes on: as many at a time as it leaves cores alone, none where there is
+    one core."""
+
+    def __init__(self, racers: Sequence[Racer], folder: Path, threads: int, seconds: float) -> None:
+        spare = min(cores() - 1, len(racers))
+        self.racers, self.folder, self.threads = list(racers), folder, threads
+        self.since = time.monotonic()
+        self.until = self.since + seconds
+        self.going = Event()
+        self.going.set()
+        self.pool = ThreadPoolExecutor(max(spare, 1))
+        self.begun = {id(racer): self.pool.submit(self._start, racer) for racer in racers if spare > 0}
+
+    def _start(self, racer: Racer) -> None:
+        self.going.wait()
+        racer.start(self.folder, self.threads, max(self.until - time.monotonic(), 0.0))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Inside, they stand still."""
+        self.going.clear()
+        for racer in self.racers:
+            racer.signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for racer in self.racers:
+                racer.signal(signal.SIGCONT)
+            self.going.set()
+
+    def ready(self, racer: Racer, seconds: float) -> bool:
+        """Whether the racer was started here; if so it has so many seconds to be ready, and is ended where it is not."""
+        begun = self.begun.pop(id(racer), None)
+        if begun is None or begun.cancel():
+            return False
+        if wait([begun], max(seconds, 0.0)).not_done:
+            kill([racer], [begun])
+            racer.failed, racer.late = f"not ready after {time.monotonic() - self.since:.0f} s", True
+        begun.result()
+        return True
+
+    def end(self) -> None:
+        """Nobody is started any more; threads end after the processes that hang on them."""
+        for begun in self.begun.values():
+            begun.cancel()
+        kill(self.racers, self.begun.values())
+        self.pool.shutdown()
+
+
+def kill(racers: Iterable[Racer], begun: Iterable[Future[None]]) -> None:
+    """End racers that are getting ready, also one whose process is only now made."""
+    waiting = list(begun)
+    while True:
         for racer in racers:
-            racer.stop()
+            racer.signal(signal.SIGKILL)
+        if not wait(waiting, 0.05).not_done:
+            return
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def race(racers: Sequence[Racer], rounds: int, until: float, seed: int = 0) -> list[Racer]:

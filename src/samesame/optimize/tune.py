@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -66,10 +67,10 @@ class Choice:
 
 def tune(
     programs: Sequence[Program], sizes: Mapping[str, int], tensors: Mapping[str, torch.Tensor], seconds: float,
-    learnt: Sequence[Mapping[str, int]] = (),
+    learnt: Sequence[Mapping[str, int]] = (), quiet: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Tuned:
     """The fastest of these programs at these sizes. `tensors` are examples of what they read, by name; others are
-    made. Raises Unsupported where no program can be printed."""
+    made. They are timed inside of `quiet`. Raises Unsupported where no program can be printed."""
     until = time.monotonic() + seconds
     machine = here()
     found = sorted(candidates(programs, sizes, machine), key=lambda c: _promise(c, learnt))
@@ -84,7 +85,8 @@ def tune(
         if alone:
             kept = started
             break
-        kept = _fastest([*kept, *started], _Arguments(tensors), until)
+        with quiet():
+            kept = _fastest([*kept, *started], _Arguments(tensors), until)
     if not kept:
         raise Unsupported("none of the programs could be printed and run")
     best = kept[0]

@@ -12,7 +12,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -44,7 +44,7 @@ from samesame.optimize.machine import here
 from samesame.optimize.saved import files_of, save, write_files
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.specification import Specification
-from samesame.optimize.timing import ROUNDS, Racer, incumbent, race, racing
+from samesame.optimize.timing import ROUNDS, Ahead, Racer, incumbent, race
 from samesame.optimize.tune import Tuned, tune
 from samesame.report import headline
 from samesame.report.optimized import FASTER, NOT_TIMED, NOTHING, Contract, Report, Row
@@ -116,10 +116,11 @@ def optimize(
         attempt = kind(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
         optimized = attempt.recalled() if candidates is None else None
         if optimized is None:
-            attempt.prepare()
-            with run.during("search"), attempt.on_threads():
-                found = list(attempt.listed(candidates(module, example, run) if candidates else attempt.searched()))
-            optimized = attempt.decide(found)
+            with attempt.racing():
+                attempt.prepare()
+                with run.during("search"), attempt.on_threads():
+                    found = list(attempt.listed(candidates(module, example, run) if candidates else attempt.searched()))
+                optimized = attempt.decide(found)
             optimized.report.seconds = time.monotonic() - begun
             if candidates is None:
                 attempt.remember(optimized)
@@ -161,6 +162,8 @@ class Attempt:
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
                              machine=machine(), minutes=(run.timeout or math.inf) / 60)
         self.tiles = Tiles(store, threads, self.report.machine)
+        self.racers, self.own = list[Racer](), list(map(incumbent, WAYS))
+        self.ahead: Ahead | None = None
 
     @cached_property
     def key(self) -> str | None:
@@ -202,8 +205,21 @@ class Attempt:
         return self.module if way == EAGER else by_compiler(self.module, way, self.job.weights)
 
     def prepare(self) -> None:
-        """Write down what races. Raises Refused where no other process could read it."""
+        """Write down what races, and let the user's own programs get ready. Raises Refused where no other process could
+        read it."""
         keep(self.job, self.place)
+        self.ahead = Ahead(self.own, self.place, self.threads, self.left)
+
+    @contextmanager
+    def racing(self) -> Iterator[None]:
+        """Racers that are gone at the end, however it comes."""
+        try:
+            yield
+        finally:
+            if self.ahead is not None:
+                self.ahead.end()
+            for racer in (*self.own, *self.racers):
+                racer.stop()
 
     def listed(self, found: Iterable[Candidate]) -> Iterable[Candidate]:
         """The candidates, for as long as there is time to look for them: the rest is for races and the proof."""
@@ -248,7 +264,8 @@ class Attempt:
     def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
         """Numbers for one group of kernels, by measuring."""
         seconds = min(max(share * SEARCHING * self.left, LEAST), TUNING)
-        found = tune(programs, sizes, self.tensors, seconds, self.tiles.won)
+        quiet = self.ahead.held if self.ahead is not None else nullcontext
+        found = tune(programs, sizes, self.tensors, seconds, self.tiles.won, quiet)
         self.tiles.won_by(found.roles)
         return found
 
@@ -265,7 +282,8 @@ class Attempt:
         """Race, prove, race again."""
         report = self.report
         report.counts["candidates"] = len(found)
-        with racing() as racers, self.run.during("race"):
+        racers = self.racers
+        with self.run.during("race"):
             own, entered = list[Racer](), list[Racer]()
             until = self.run.deadline - (PROVING * (self.run.timeout or 0.0) if found else 0.0)
             for racer in self.lineup(found):
@@ -295,7 +313,7 @@ class Attempt:
     def lineup(self, found: Sequence[Candidate]) -> Iterator[Racer]:
         """Who races, in the order in which they start: where time is short, what was found is measured if anything
         is."""
-        own = map(incumbent, WAYS)
+        own = iter(self.own)
         ours = (self.racer(found, number, way) for number, candidate in enumerate(found[:TRIED])
                 for way in ((EAGER,) if candidate.complete else (EAGER, DEFAULT)))
         yield next(own)
@@ -306,10 +324,13 @@ class Attempt:
     def started(self, racers: list[Racer], racer: Racer, until: float) -> Racer:
         racers.append(racer)
         left = until - time.monotonic()
+        seconds = max(COMPILING * left, min(left, 20.0))
+        if self.ahead is not None and self.ahead.ready(racer, seconds):
+            return racer
         if left <= 0:
             racer.failed, racer.late = "there was no time left", True
         else:
-            racer.start(self.place, self.threads, max(COMPILING * left, min(left, 20.0)))
+            racer.start(self.place, self.threads, seconds)
         return racer
 
     def racer(self, found: Sequence[Candidate], number: int, way: str) -> Racer:
