@@ -16,21 +16,7 @@ from torch.nn import functional as F
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
 from samesame.optimize.contraction import columns
-from samesame.optimize.forms import (
-    Form,
-    Place,
-    along,
-    fn,
-    fold,
-    load,
-    made,
-    minus,
-    number,
-    plus,
-    power,
-    times,
-    walk,
-)
+from samesame.optimize.forms import Form, Place, along, fn, fold, load, made, minus, number, plus, power, times, walk
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import in_stages, work
 from samesame.optimize.partition import Stage, elsewhere, is_pairwise, stages
@@ -217,7 +203,7 @@ def test_who_reads_at_other_axes_shares_no_loops() -> None:
 
 
 def test_a_distance_is_one_loop_nest_and_what_many_share_is_computed_once() -> None:
-    """Σ (x − c)²·exp(v): what is summed is computed of both sides' tensors, but the exponential, which all rows share."""
+    """Σ (x − c)²·exp(v): what is summed is computed of tensors of both sides; the exponential all rows share."""
     some = mixture()
     shared_by_rows, apart = stages(some.outputs, some.extents, ["c", "v"])
     assert shared_by_rows.value is fn("exp", load("v", "n", "k")) and shared_by_rows.axes[-1] == "n"
@@ -230,7 +216,7 @@ def test_a_distance_is_one_loop_nest_and_what_many_share_is_computed_once() -> N
     (fold("sum", "k", fn("tanh", plus(load("x", "m", "k"), load("y", "n", "k")))), True),
     (fold("sum", "k", times(load("v", "k"), fn("tanh", plus(load("x", "m", "k"), load("y", "n", "k"))))), True),
     (fold("sum", "k", times(load("x", "m", "k"), load("y", "n", "k"))), False),                # a product
-    (fold("sum", "k", times(fn("exp", load("x", "m", "k")), load("y", "n", "k"))), False),     # one of a computed tensor
+    (fold("sum", "k", times(fn("exp", load("x", "m", "k")), load("y", "n", "k"))), False),     # of a computed one
     (fold("sum", "k", fn("exp", minus(load("x", "m", "k"), load("c", "k")))), False),          # rows of one tensor
     (fold("sum", "k", fn("exp", minus(load("x", "m", "n", "k"), load("c", "m")))), False),     # and of one that has all
     (fold("max", "k", fn("tanh", plus(load("x", "m", "k"), load("y", "n", "k")))), False),

@@ -181,7 +181,7 @@ class Ahead:
             self.going.set()
 
     def ready(self, racer: Racer, seconds: float) -> bool:
-        """Whether the racer was started here; if so it has so many seconds to be ready, and is ended where it is not."""
+        """Whether the racer was started here. It has so many seconds to be ready, and is ended where it is not."""
         begun = self.begun.pop(id(racer), None)
         if begun is None or begun.cancel():
             return False

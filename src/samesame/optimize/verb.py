@@ -162,7 +162,7 @@ class Attempt:
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
                              machine=machine(), minutes=(run.timeout or math.inf) / 60)
         self.tiles = Tiles(store, threads, self.report.machine)
-        self.racers, self.own = list[Racer](), list(map(incumbent, WAYS))
+        self.racers, self.incumbents = list[Racer](), list(map(incumbent, WAYS))
         self.ahead: Ahead | None = None
 
     @cached_property
@@ -208,7 +208,7 @@ class Attempt:
         """Write down what races, and let the user's own programs get ready. Raises Refused where no other process could
         read it."""
         keep(self.job, self.place)
-        self.ahead = Ahead(self.own, self.place, self.threads, self.left)
+        self.ahead = Ahead(self.incumbents, self.place, self.threads, self.left)
 
     @contextmanager
     def racing(self) -> Iterator[None]:
@@ -218,7 +218,7 @@ class Attempt:
         finally:
             if self.ahead is not None:
                 self.ahead.end()
-            for racer in (*self.own, *self.racers):
+            for racer in (*self.incumbents, *self.racers):
                 racer.stop()
 
     def listed(self, found: Iterable[Candidate]) -> Iterable[Candidate]:
@@ -313,7 +313,7 @@ class Attempt:
     def lineup(self, found: Sequence[Candidate]) -> Iterator[Racer]:
         """Who races, in the order in which they start: where time is short, what was found is measured if anything
         is."""
-        own = iter(self.own)
+        own = iter(self.incumbents)
         ours = (self.racer(found, number, way) for number, candidate in enumerate(found[:TRIED])
                 for way in ((EAGER,) if candidate.complete else (EAGER, DEFAULT)))
         yield next(own)
