@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from optimize.named import worked_out
 from samesame.capture import capture
 from samesame.formula.scalars import SCALARS
+from samesame.optimize import forms
 from samesame.optimize.forms import text, walk
 from samesame.optimize.operators import read
 
@@ -132,6 +133,26 @@ def test_what_is_read_whole_and_in_parts_is_computed_once():
     assert text(found.outputs[0].form, brief=True) == "matmul + concat(-1·matmul, matmul)"
     _, found = forms_of(lambda a, w: (a @ w)[:, 2:] + (a @ w)[:, :2], x(3, 5), x(5, 4))
     assert not found.calls, "parts alone are parts of the weight"
+
+
+def test_a_recurrence_is_read_in_time_that_grows_with_its_length(monkeypatch):
+    """Each step stands on all steps before it, and would go through them again."""
+    gone_through = [0]
+
+    def counted(*args, substituted=forms._substituted):
+        gone_through[0] += 1
+        return substituted(*args)
+
+    monkeypatch.setattr(forms, "_substituted", counted)
+    for network in (torch.nn.LSTM(3, 2, batch_first=True), torch.nn.GRU(3, 2, batch_first=True)):
+        agree(lambda a, network=network: network(a)[0], x(2, 3, 3))
+        counts = []
+        for length in (4, 8, 12):
+            gone_through[0] = 0
+            assert not forms_of(network, x(2, length, 3))[1].calls
+            counts.append(gone_through[0])
+        first, second, third = counts
+        assert third - second <= 1.1 * (second - first)
 
 
 def test_a_row_that_gives_another_shape_is_not_believed():

@@ -311,36 +311,41 @@ def substitute(form: Form, places: Mapping[str, Place | str], memo: dict[Any, Fo
 
 
 def _substituted(form: Form, places: Mapping[str, Place], memo: dict[Any, Form]) -> Form:
-    arriving = {axis for place in places.values() for axis in place.axes}
     if form.operator == "load":
         return load(form.attributes[0], *(place.put(places) for place in form.attributes[1:]))
     if form.operator == "position":
         return position(form.attributes[0].put(places))
+    free = set[str]().union(*(places[a].axes if a in places else (a,) for a in form.axes))     # of the result
     if form.operator == "fold":
         monoid, bound = form.attributes
-        body = form.arguments[0]
-        names = {axis: fresh(axis, {*arriving, *body.axes}) for axis in bound if axis in arriving}
-        inner: dict[str, Place] = {**places, **{axis: along(name) for axis, name in names.items()}}
-        return fold(monoid, [names.get(axis, axis) for axis in bound], substitute(body, inner, memo))
+        names = _uncaptured(bound, free)
+        inner = {**places, **{a: along(name) for a, name in zip(bound, names, strict=True)}}
+        return fold(monoid, names, substitute(form.arguments[0], inner, memo))
     if form.operator == "concat":
-        return _concat_at(form, places, arriving, memo)
+        return _concat_at(form, places, free, memo)
     return made(form.operator, form.attributes, tuple(substitute(x, places, memo) for x in form.arguments))
 
 
-def _concat_at(form: Form, places: Mapping[str, Place], arriving: set[str], memo: dict[Any, Form]) -> Form:
+def _concat_at(form: Form, places: Mapping[str, Place], free: set[str], memo: dict[Any, Form]) -> Form:
     axis, parts = form.attributes
     at = places.get(axis, along(axis))
     rest = {a: p for a, p in places.items() if a != axis}
     if at.axis is None:
         raise e.Unsupported("a part of a concatenation")
-    names = [None if p is None else fresh(p, {*arriving, *form.axes}) for p in parts]
-    xs = []
-    for part, name, x in zip(parts, names, form.arguments, strict=True):
-        inner: dict[str, Place | str] = {**rest}
-        if part is not None and name is not None:
-            inner[part] = along(name)
-        xs.append(substitute(x, inner, memo))
-    return concat(at.axis, names, xs)
+    bound = list(dict.fromkeys(p for p in parts if p is not None))
+    names = dict(zip(bound, _uncaptured(bound, free), strict=True))
+    xs = [substitute(x, rest if part is None else {**rest, part: names[part]}, memo)
+          for part, x in zip(parts, form.arguments, strict=True)]
+    return concat(at.axis, [names.get(part) for part in parts], xs)
+
+
+def _uncaptured(bound: Sequence[str], free: set[str]) -> list[str]:
+    """Names for bound axes, others where these would capture a free one: the first that there are, so that what is
+    renamed again and again has few names, and is known."""
+    names = list[str]()
+    for axis in bound:
+        names.append(fresh(base(axis), {*free, *bound, *names}) if axis in free else axis)
+    return names
 
 
 # ------------------------------------------------------------------------------------------------------------ meaning

@@ -82,6 +82,8 @@ class Reader:
         self.calls: list[Call] = []
         self.arguments: list[Output] = []
         self._halves: dict[Any, Any] = {}
+        self._put: dict[Any, Form] = {}
+        self._numbered: dict[tuple[Form, frozenset[str]], Form] = {}
         self._names = chain(LETTERS, (f"{letter}{n}" for n in count(1) for letter in LETTERS))
         self.parts, self.wholes = set[Node](), set[Node]()
         for node in graph.nodes:
@@ -215,24 +217,33 @@ class Reader:
         return f"{self._halves[key]}{axis[len(base(axis)) :]}"
 
     def read_at(self, value: Value, places: Mapping[str, Place], dims: Iterable[tuple[str, ...]]) -> Value:
-        fixed = {axis for axis, place in places.items() if place.offset or place.axis is None}
-        return Value(substitute(self.in_numbers(value.form, fixed), places), tuple(dims), value.dtype)
+        fixed = frozenset(axis for axis, place in places.items() if place.offset or place.axis is None)
+        return Value(self.put(self.in_numbers(value.form, fixed), places), tuple(dims), value.dtype)
 
-    def in_numbers(self, form: Form, axes: set[str]) -> Form:
+    def put(self, form: Form, places: Mapping[str, Place]) -> Form:
+        """The form read at these places. What was read before is known: else each step of a recurrence that is written
+        out would go through all steps before it."""
+        return substitute(form, places, self._put)
+
+    def in_numbers(self, form: Form, axes: frozenset[str]) -> Form:
         """The form with the strides of these axes as numbers, so that they may be anywhere."""
+        axes = axes.intersection(form.axes)
+        if not axes:
+            return form
+        if (form, axes) not in self._numbered:
+            self._numbered[form, axes] = self._in_numbers(form, axes)
+        return self._numbered[form, axes]
 
+    def _in_numbers(self, form: Form, axes: frozenset[str]) -> Form:
         def number_of(place: Place) -> Place:
             parts = (p if p.axis not in axes else Part(p.axis, p.factor * self.size(p.over)) for p in place.parts)
             return Place(tuple(parts), place.offset, place.past)
 
-        memo: dict[Form, Form] = {}
-        for x in walk(form):
-            if x.operator in ("load", "position"):
-                places = (number_of(place) if isinstance(place, Place) else place for place in x.attributes)
-                memo[x] = Form(x.operator, tuple(places), ())
-            else:
-                memo[x] = made(x.operator, x.attributes, tuple(memo[y] for y in x.arguments)) if x.arguments else x
-        return memo[form]
+        if not form.arguments:
+            places = (number_of(place) if isinstance(place, Place) else place for place in form.attributes)
+            return Form(form.operator, tuple(places), ())
+        inner = axes.difference(form.attributes[1]) if form.operator in ("fold", "concat") else axes
+        return made(form.operator, form.attributes, tuple(self.in_numbers(x, inner) for x in form.arguments))
 
     def labelled(
         self, values: Sequence[Value], labels: Labels
@@ -245,7 +256,7 @@ class Reader:
             places: dict[str, Place] = {}
             for dim, label in zip(value.dims, own, strict=True):
                 places.update(self._onto(dim, axes[label]))
-            forms.append(substitute(value.form, places))
+            forms.append(self.put(value.form, places))
         return forms, axes
 
     def _axes_of_labels(self, values: Sequence[Value], labels: Labels) -> dict[Hashable, tuple[str, ...]]:
@@ -310,7 +321,7 @@ class Reader:
             for gone, kept in diagonal_of(factor):
                 if gone in axes and self.size([gone]) == self.size([kept]):
                     inner = times(*(y for y in factors if y is not factor), factor.arguments[1])
-                    return self.summed([a for a in axes if a != gone], substitute(inner, {gone: along(kept)}))
+                    return self.summed([a for a in axes if a != gone], self.put(inner, {gone: along(kept)}))
         return fold("sum", axes, x)
 
     def reduced(self, value: Value, dims: Sequence[int], keep: bool) -> Dims:
