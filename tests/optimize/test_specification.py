@@ -86,6 +86,16 @@ VIEWS = {
               x(2, 3, 4)),
     "joined": (lambda a, b: (torch.cat((a, b), 1), torch.stack((a, a), 1),
                              torch.cat((-a[..., 2:], a[..., :2]), -1) @ a.t()), x(2, 4), x(2, 3)),
+    "parts of what is joined": (lambda a, b: (lambda c, s: (
+        c[:, 0], c[:, -1], c[:, 1:3], c[:, 2:6], c[:, 1::3], c[:, 4:][1], c.view(2, 4, 2), c.view(2, 4, 2)[:, 1:3, 1],
+        *c.unbind(1), *c.split(3, 1), s.flatten(1).view(2, 6, 2)[:, 2:6],
+        s[:, 0], s[:, 1:], s[:, :, 1], s[:, 1, 2], c[:, 3:5].sum(1),
+        c.view(2, 4, 2) * a[:, :, None]))(
+            torch.cat((a, 2 * a[:, :2], b), 1), torch.stack((a, -a, a * a), 1)), x(2, 4), x(2, 3)[:, 1:]),
+    "parts of what is joined, in sums and products": (lambda a, b: (lambda c: (
+        c[:, 1:4] @ c[:, 1:4].T, c[:, 2:5].T @ c[:, 3:6], (c[:, 1:3, None] * c[:, None, 2:5]).sum(0),
+        torch.cat((c[:, 1:3], c[:, 2:5]), 1)[:, 1:4], torch.cat((c, c), 0)[1:3, 3:5]))(
+            torch.cat((a, b), 1)), x(2, 4), x(2, 3)),
     "repeated": (lambda a: (a.unsqueeze(1).expand(2, 5, 3) + 1, a[None], a[:1].expand(4, 3), a[:1].squeeze(0)),
                  x(2, 3)),
 }

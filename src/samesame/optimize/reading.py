@@ -24,6 +24,7 @@ from samesame.optimize.forms import (
     ZERO,
     Form,
     Part,
+    Piece,
     Place,
     along,
     base,
@@ -223,7 +224,42 @@ class Reader:
     def put(self, form: Form, places: Mapping[str, Place]) -> Form:
         """The form read at these places. What was read before is known: else each step of a recurrence that is written
         out would go through all steps before it."""
-        return substitute(form, places, self._put)
+        return substitute(form, places, self._put, self._cut)
+
+    def _cut(self, joined: Form, place: Place) -> tuple[str, list[Piece]]:
+        """The pieces of a concatenation in which a place lies: first + step·i + what its other axes add, and each such
+        run of elements in one part."""
+        def step_of(p: Part) -> int:
+            return p.factor * self.size(p.over)
+
+        lead = max(place.parts, key=step_of, default=Part("", 0))          # no axis: one element
+        others = tuple(p for p in place.parts if p is not lead)
+        if any(p.axis == lead.axis for p in others):
+            raise Unsupported("a diagonal of a concatenation")
+        reach = sum(step_of(p) * (self.size([p.axis]) - 1) for p in others)
+        step, length = (step_of(lead), self.size([lead.axis])) if lead.axis else (1, 1)
+        first, pieces, start, begun = place.start(lambda axis: self.size([axis])), list[Piece](), 0, 0
+        for part, x in zip(joined.attributes[1], joined.arguments, strict=True):
+            end = start + (self.size([part]) if part else 1)
+            until = min(max(-((first - end) // step), 0), length)          # steps that begin before the end
+            if until > begun:
+                if first + step * (until - 1) + reach >= end:
+                    raise Unsupported("a run of elements in two parts of a concatenation")
+                axis = self._along_piece(part, lead.axis, until - begun, step, others)
+                at = ((Part(axis, *lead[1:]), *others) if axis else others), first + step * begun - start
+                pieces.append(Piece(self.in_numbers(x, frozenset({part or ""})), part, Place(*at), axis))
+            start, begun = end, max(begun, until)
+        return lead.axis, pieces
+
+    def _along_piece(self, part: str | None, axis: str, length: int, step: int, others: Sequence[Part]) -> str | None:
+        """The axis of so many steps within a part: the place's own where they are all of its, the part where they are
+        all of it."""
+        if not part or not axis:
+            return None
+        if length == self.size([axis]):
+            return axis
+        own = part if (length, step) == (self.size([part]), 1) else self.window(part, length, step)
+        return fresh(own, {p.axis for p in others})
 
     def in_numbers(self, form: Form, axes: frozenset[str]) -> Form:
         """The form with the strides of these axes as numbers, so that they may be anywhere."""
