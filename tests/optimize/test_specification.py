@@ -101,8 +101,44 @@ VIEWS = {
 }
 
 
+STEPS = {
+    "of activations": (lambda a: (F.relu6(4 * a), F.hardsigmoid(3 * a), F.hardswish(3 * a), F.hardtanh(a, -0.5, 0.25),
+                                  F.mish(a), F.selu(a), F.celu(a, 3.0), F.elu(a, 0.5),
+                                  F.leaky_relu(a, 0.2), F.threshold(a, 0.1, 20.0), F.hardshrink(a),
+                                  F.softshrink(a, 0.3), F.glu(a), (3 * a).frac(), torch.sgn(a), torch.negative(a)),
+                       x(3, 4)),
+    "of slopes": (lambda a, b, w: (F.prelu(a, w), F.prelu(a, w[:1]), F.prelu(b, w)), x(2, 3, 4), x(2, 3), x(3)),
+    "of several": (lambda a, b, c: (torch.addcmul(a, b, c, value=0.5), torch.addcdiv(a, b, 2 + c.abs(), value=-2),
+                                    a.lerp(b, 0.3), a.lerp(b, 0.7), a.lerp(b, c), a.clamp(c, b), a.clamp_max(c),
+                                    torch.max(a, b), torch.min(a, c), torch.logical_xor(a > 0, b > c),
+                                    torch.logical_xor(a, b.relu())), x(3, 4), x(2, 3, 4)[0], x(3, 1)),
+}
+MADE = {
+    "numbers": (lambda a, i: (torch.full_like(a, 3.0), torch.zeros_like(a > 0), torch.ones_like(i), a.new_zeros(3),
+                              a.new_full((2,), 2.0), i.new_ones(2, 2), torch.ones_like(a, dtype=torch.int64),
+                              a.clone().fill_(2), torch.arange(1, 9, 3), torch.arange(9, 1, -2) + 0.5,
+                              torch.linspace(-1, 2, 7) * 1, torch.linspace(3, 4, 1) * 1, torch.linspace(0, 1, 4)),
+                x(3, 4), torch.arange(3)),
+    "casts": (lambda a, i, n: (i.long() + 0, (a > 0).long(), (a > 0).int().float() * a, a.bool(), n.bool(), i.double()),
+              x(2, 3), torch.arange(3).int(), torch.arange(3) - 1),
+}
+WRITTEN = {
+    "into parts": (lambda a, b: (torch.slice_scatter(a, b, 1, 1, 3), torch.slice_scatter(a, b, 1, 0, 2),
+                                 torch.slice_scatter(a, b, 1, 2), torch.slice_scatter(a, a, 1),
+                                 torch.select_scatter(a, b[:, 1], 1, -1), torch.select_scatter(a, a[1], 0, 0)),
+                   x(2, 4), x(2, 2)),
+    "beside": (lambda a: (torch.cat((a.new_zeros(2), a.new_ones(1))), F.pad(a, (1, 2)),
+                          F.pad(a, (-1, 2, 1, 0), value=2.0), F.pad(a, (0, 0, 1, -1)), a.roll(1, 1),
+                          a.roll((-1, 1), (1, 0)), a.repeat(2, 3), a.repeat(2, 1, 1), a.repeat_interleave(2, 1),
+                          *a.unsafe_split(2, 1), *torch.unsafe_split_with_sizes(a, [1, 3], 1)), x(3, 4)),
+    "extremes": (lambda a: (a.std(-1), a.std(), a.max(), a.min(), torch.linalg.vector_norm(a, 1, -1),
+                            torch.linalg.vector_norm(a, float("inf"))), x(3, 4)),
+}
+
+
 EVERYTHING = {
     "contractions": CONTRACTIONS, "parts": PARTS_OF_COMPUTED, "pointwise": POINTWISE, "folds": FOLDS, "views": VIEWS,
+    "steps": STEPS, "made": MADE, "written": WRITTEN,
 }
 
 

@@ -41,7 +41,8 @@ from samesame.optimize.forms import (
 from samesame.optimize.specification import KEPT, Call, Dims, Output, Tensor
 
 Labels = Sequence[Sequence[Hashable]]                # a label for each dimension of each value
-WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default"}
+WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default",
+           "aten.unsafe_split.Tensor", "aten.unsafe_split_with_sizes.default"}
 SMALL = 64                                           # elements of a constant that may be written out
 LETTERS = "ijklmnpqrstuvwxyzabcdefgho"
 
@@ -362,6 +363,11 @@ class Reader:
 
     def reduced(self, value: Value, dims: Sequence[int], keep: bool) -> Dims:
         return tuple(() if d in dims else dim for d, dim in enumerate(value.dims) if keep or d not in dims)
+
+
+def channel(value: Value, rank: int) -> Value:
+    """A number for each channel, dimension 1 of so many."""
+    return Value(value.form, (*value.dims, *[()] * (rank - 2)), value.dtype)
 
 
 def is_computed(value: Any) -> bool:
