@@ -10,6 +10,7 @@ from samesame.optimize.forms import Form, base, walk
 
 FUNCTIONS = {
     "gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu, "elu": torch.nn.functional.elu,
+    "softplus": torch.nn.functional.softplus,
     "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
 }
 BOTH = {

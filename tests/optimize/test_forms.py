@@ -78,6 +78,19 @@ def test_a_view_goes_down_to_the_loads_and_captures_nothing():
     assert substitute(X, {"k": along("k")}) is X
 
 
+def test_bound_axes_that_make_room_for_others_stay_apart():
+    """Both axes of the sum are asked for, and the first free name is the same for both."""
+    both = fold("sum", ["k", "k′"], load("x", "k", "k′", "m", "n"))
+    assert text(substitute(both, {"m": along("k"), "n": along("k′")})) == "Σ_k′′,k′′′ x[k′′, k′′′, k, k′]"
+
+
+def test_a_sum_that_is_renamed_and_renamed_back_is_what_it_was():
+    """Else each step of a recurrence would have names of its own."""
+    there = substitute(fold("sum", ["m′"], load("x", "m", "m′")), {"m": along("m′")})
+    assert text(there) == "Σ_m x[m′, m]"
+    assert text(substitute(there, {"m′": along("m")})) == "Σ_m′ x[m, m′]"
+
+
 def test_a_concatenation_is_one_part_after_the_other():
     both = concat("n", ("k", "r"), (load("u", "k"), load("v", "r")))
     u, v = leaf("u", (K,)), leaf("v", (R,))

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from optimize.named import worked_out
 from samesame.capture import capture
 from samesame.formula.scalars import SCALARS
+from samesame.optimize import forms
 from samesame.optimize.forms import text, walk
 from samesame.optimize.operators import read
 
@@ -85,13 +86,60 @@ VIEWS = {
               x(2, 3, 4)),
     "joined": (lambda a, b: (torch.cat((a, b), 1), torch.stack((a, a), 1),
                              torch.cat((-a[..., 2:], a[..., :2]), -1) @ a.t()), x(2, 4), x(2, 3)),
+    "parts of what is joined": (lambda a, b: (lambda c, s: (
+        c[:, 0], c[:, -1], c[:, 1:3], c[:, 2:6], c[:, 1::3], c[:, 4:][1], c.view(2, 4, 2), c.view(2, 4, 2)[:, 1:3, 1],
+        *c.unbind(1), *c.split(3, 1), s.flatten(1).view(2, 6, 2)[:, 2:6],
+        s[:, 0], s[:, 1:], s[:, :, 1], s[:, 1, 2], c[:, 3:5].sum(1),
+        c.view(2, 4, 2) * a[:, :, None]))(
+            torch.cat((a, 2 * a[:, :2], b), 1), torch.stack((a, -a, a * a), 1)), x(2, 4), x(2, 3)[:, 1:]),
+    "parts of what is joined, in sums and products": (lambda a, b: (lambda c: (
+        c[:, 1:4] @ c[:, 1:4].T, c[:, 2:5].T @ c[:, 3:6], (c[:, 1:3, None] * c[:, None, 2:5]).sum(0),
+        torch.cat((c[:, 1:3], c[:, 2:5]), 1)[:, 1:4], torch.cat((c, c), 0)[1:3, 3:5]))(
+            torch.cat((a, b), 1)), x(2, 4), x(2, 3)),
     "repeated": (lambda a: (a.unsqueeze(1).expand(2, 5, 3) + 1, a[None], a[:1].expand(4, 3), a[:1].squeeze(0)),
                  x(2, 3)),
 }
 
 
+STEPS = {
+    "of activations": (lambda a: (F.relu6(4 * a), F.hardsigmoid(3 * a), F.hardswish(3 * a), F.hardtanh(a, -0.5, 0.25),
+                                  F.mish(a), F.selu(a), F.celu(a, 3.0), F.elu(a, 0.5),
+                                  F.leaky_relu(a, 0.2), F.threshold(a, 0.1, 20.0), F.hardshrink(a),
+                                  F.softshrink(a, 0.3), F.glu(a), (3 * a).frac(), torch.sgn(a), torch.negative(a)),
+                       x(3, 4)),
+    "of slopes": (lambda a, b, w: (F.prelu(a, w), F.prelu(a, w[:1]), F.prelu(b, w),
+                                    torch._prelu_kernel(a, w[:, None])), x(2, 3, 4), x(2, 3), x(3)),
+    "of several": (lambda a, b, c: (torch.addcmul(a, b, c, value=0.5), torch.addcdiv(a, b, 2 + c.abs(), value=-2),
+                                    a.lerp(b, 0.3), a.lerp(b, 0.7), a.lerp(b, c), a.clamp(c, b), a.clamp_max(c),
+                                    torch.max(a, b), torch.min(a, c), torch.logical_xor(a > 0, b > c),
+                                    torch.logical_xor(a, b.relu())), x(3, 4), x(2, 3, 4)[0], x(3, 1)),
+}
+MADE = {
+    "numbers": (lambda a, i: (torch.full_like(a, 3.0), torch.zeros_like(a > 0), torch.ones_like(i), a.new_zeros(3),
+                              a.new_full((2,), 2.0), i.new_ones(2, 2), torch.ones_like(a, dtype=torch.int64),
+                              a.clone().fill_(2), torch.arange(1, 9, 3), torch.arange(9, 1, -2) + 0.5,
+                              torch.linspace(-1, 2, 7) * 1, torch.linspace(3, 4, 1) * 1, torch.linspace(0, 1, 4)),
+                x(3, 4), torch.arange(3)),
+    "casts": (lambda a, i, n: (i.long() + 0, (a > 0).long(), (a > 0).int().float() * a, a.bool(), n.bool(), i.double()),
+              x(2, 3), torch.arange(3).int(), torch.arange(3) - 1),
+}
+WRITTEN = {
+    "into parts": (lambda a, b: (torch.slice_scatter(a, b, 1, 1, 3), torch.slice_scatter(a, b, 1, 0, 2),
+                                 torch.slice_scatter(a, b, 1, 2), torch.slice_scatter(a, a, 1),
+                                 torch.select_scatter(a, b[:, 1], 1, -1), torch.select_scatter(a, a[1], 0, 0)),
+                   x(2, 4), x(2, 2)),
+    "beside": (lambda a: (torch.cat((a.new_zeros(2), a.new_ones(1))), F.pad(a, (1, 2)),
+                          F.pad(a, (-1, 2, 1, 0), value=2.0), F.pad(a, (0, 0, 1, -1)), a.roll(1, 1),
+                          a.roll((-1, 1), (1, 0)), a.repeat(2, 3), a.repeat(2, 1, 1), a.repeat_interleave(2, 1),
+                          *a.unsafe_split(2, 1), *torch.unsafe_split_with_sizes(a, [1, 3], 1)), x(3, 4)),
+    "extremes": (lambda a: (a.std(-1), a.std(), a.max(), a.min(), torch.linalg.vector_norm(a, 1, -1),
+                            torch.linalg.vector_norm(a, float("inf"))), x(3, 4)),
+}
+
+
 EVERYTHING = {
     "contractions": CONTRACTIONS, "parts": PARTS_OF_COMPUTED, "pointwise": POINTWISE, "folds": FOLDS, "views": VIEWS,
+    "steps": STEPS, "made": MADE, "written": WRITTEN,
 }
 
 
@@ -132,6 +180,26 @@ def test_what_is_read_whole_and_in_parts_is_computed_once():
     assert text(found.outputs[0].form, brief=True) == "matmul + concat(-1·matmul, matmul)"
     _, found = forms_of(lambda a, w: (a @ w)[:, 2:] + (a @ w)[:, :2], x(3, 5), x(5, 4))
     assert not found.calls, "parts alone are parts of the weight"
+
+
+def test_a_recurrence_is_read_in_time_that_grows_with_its_length(monkeypatch):
+    """Each step stands on all steps before it, and would go through them again."""
+    gone_through = [0]
+
+    def counted(*args, substituted=forms._substituted):
+        gone_through[0] += 1
+        return substituted(*args)
+
+    monkeypatch.setattr(forms, "_substituted", counted)
+    for network in (torch.nn.LSTM(3, 2, batch_first=True), torch.nn.GRU(3, 2, batch_first=True)):
+        agree(lambda a, network=network: network(a)[0], x(2, 3, 3))
+        counts = []
+        for length in (4, 8, 12):
+            gone_through[0] = 0
+            assert not forms_of(network, x(2, length, 3))[1].calls
+            counts.append(gone_through[0])
+        first, second, third = counts
+        assert third - second <= 1.1 * (second - first)
 
 
 def test_a_row_that_gives_another_shape_is_not_believed():

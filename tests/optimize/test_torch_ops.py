@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from optimize.test_reassociation import written
+from optimize.test_specification import MADE, STEPS, VIEWS, WRITTEN
 from samesame import check
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
@@ -94,6 +95,16 @@ def test_every_candidate_is_the_same_program(name, tmp_path):
             verdict = check(program, fast, inputs)
             sizes = "at these sizes" if name in ("positions", "a mask of numbers") else "for all sizes"
             assert (verdict.verdict, str(verdict.evidence)) == ("same", f"proved {sizes}"), verdict.notes
+
+
+def test_every_row_is_printed(tmp_path):
+    """What the table makes forms of is what is printed of them, in the program's dtypes."""
+    for name, (program, *inputs) in (STEPS | MADE | WRITTEN | VIEWS).items():
+        spec = read(capture(program, tuple(inputs)))
+        fast = written(source(spec, [root.form for root in spec.roots()]), tmp_path, program)
+        for number, (found, wanted) in enumerate(zip(fast(*inputs), program(*inputs), strict=True)):
+            torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5,
+                                       msg=lambda said, at=(name, number): f"{at}: {said}")
 
 
 def test_weights_are_shared_not_copied(tmp_path):

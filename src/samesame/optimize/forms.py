@@ -306,8 +306,32 @@ def fresh(axis: str, taken: Iterable[str]) -> str:
     return axis
 
 
-def substitute(form: Form, places: Mapping[str, Place | str], memo: dict[Any, Form] | None = None) -> Form:
-    """The form read at these places along its free axes. Bound axes that would capture one get another name."""
+class Piece(NamedTuple):
+    """What a place in a concatenation is in one of its arguments: a place along its part, which runs over `axis` in
+    this piece alone. A part of one element has neither."""
+
+    form: Form
+    part: str | None
+    place: Place
+    axis: str | None
+
+
+Cut = Callable[[Form, Place], tuple[str, list[Piece]]]   # what a place in a concatenation is: its axis, the pieces
+
+
+def uncut(form: Form, place: Place) -> tuple[str, list[Piece]]:
+    """A concatenation as a whole, along another axis."""
+    if place.axis is None:
+        raise e.Unsupported(f"a concatenation at {place_text(place)}")
+    parts = zip(form.attributes[1], form.arguments, strict=True)
+    return place.axis, [Piece(x, part, along(part or ""), part) for part, x in parts]
+
+
+def substitute(
+    form: Form, places: Mapping[str, Place | str], memo: dict[Any, Form] | None = None, cut: Cut = uncut
+) -> Form:
+    """The form read at these places along its free axes. Bound axes that would capture one get another name. Where the
+    parts of a concatenation begin is a matter of extents, which `cut` knows."""
     memo = {} if memo is None else memo
     there = {a: along(p) if isinstance(p, str) else p for a, p in places.items() if a in form.axes}
     there = {a: p for a, p in there.items() if p != along(a)}
@@ -315,41 +339,50 @@ def substitute(form: Form, places: Mapping[str, Place | str], memo: dict[Any, Fo
         return form
     key = form, tuple(sorted(there.items(), key=lambda item: item[0]))
     if key not in memo:
-        memo[key] = _substituted(form, there, memo)
+        memo[key] = _substituted(form, there, memo, cut)
     return memo[key]
 
 
-def _substituted(form: Form, places: Mapping[str, Place], memo: dict[Any, Form]) -> Form:
-    arriving = {axis for place in places.values() for axis in place.axes}
+def _substituted(form: Form, places: Mapping[str, Place], memo: dict[Any, Form], cut: Cut) -> Form:
     if form.operator == "load":
         return load(form.attributes[0], *(place.put(places) for place in form.attributes[1:]))
     if form.operator == "position":
         return position(form.attributes[0].put(places))
+    free = set[str]().union(*(places[a].axes if a in places else (a,) for a in form.axes))     # of the result
     if form.operator == "fold":
         monoid, bound = form.attributes
-        body = form.arguments[0]
-        names = {axis: fresh(axis, {*arriving, *body.axes}) for axis in bound if axis in arriving}
-        inner: dict[str, Place] = {**places, **{axis: along(name) for axis, name in names.items()}}
-        return fold(monoid, [names.get(axis, axis) for axis in bound], substitute(body, inner, memo))
+        names = _uncaptured(bound, free)
+        inner = {**places, **{a: along(name) for a, name in zip(bound, names, strict=True)}}
+        return fold(monoid, names, substitute(form.arguments[0], inner, memo, cut))
     if form.operator == "concat":
-        return _concat_at(form, places, arriving, memo)
-    return made(form.operator, form.attributes, tuple(substitute(x, places, memo) for x in form.arguments))
+        return _concat_at(form, places, free, memo, cut)
+    return made(form.operator, form.attributes, tuple(substitute(x, places, memo, cut) for x in form.arguments))
 
 
-def _concat_at(form: Form, places: Mapping[str, Place], arriving: set[str], memo: dict[Any, Form]) -> Form:
-    axis, parts = form.attributes
-    at = places.get(axis, along(axis))
+def _concat_at(form: Form, places: Mapping[str, Place], free: set[str], memo: dict[Any, Form], cut: Cut) -> Form:
+    axis, _ = form.attributes
     rest = {a: p for a, p in places.items() if a != axis}
-    if at.axis is None:
-        raise e.Unsupported("a part of a concatenation")
-    names = [None if p is None else fresh(p, {*arriving, *form.axes}) for p in parts]
-    xs = []
-    for part, name, x in zip(parts, names, form.arguments, strict=True):
-        inner: dict[str, Place | str] = {**rest}
-        if part is not None and name is not None:
-            inner[part] = along(name)
-        xs.append(substitute(x, inner, memo))
-    return concat(at.axis, names, xs)
+    whole, pieces = cut(form, places[axis]) if axis in places else uncut(form, along(axis))
+
+    def read(piece: Piece, names: Mapping[str, Place]) -> Form:
+        inner = rest if piece.part is None else {**rest, piece.part: piece.place.put(names)}
+        return substitute(piece.form, inner, memo, cut)
+
+    if len(pieces) == 1 and pieces[0].axis in (None, whole):
+        return read(pieces[0], {})
+    bound = list(dict.fromkeys(piece.axis for piece in pieces if piece.axis is not None))
+    names = dict(zip(bound, _uncaptured(bound, free), strict=True))
+    put = {a: along(name) for a, name in names.items()}
+    return concat(whole, [piece.axis and names[piece.axis] for piece in pieces], [read(p, put) for p in pieces])
+
+
+def _uncaptured(bound: Sequence[str], free: set[str]) -> list[str]:
+    """Names for bound axes, others where these would capture a free one: the first that there are, so that what is
+    renamed again and again has few names, and is known."""
+    names = list[str]()
+    for axis in bound:
+        names.append(fresh(base(axis), {*free, *bound, *names}) if axis in free else axis)
+    return names
 
 
 # ------------------------------------------------------------------------------------------------------------ meaning

@@ -6,7 +6,7 @@ axes, in the order in which they are met, is the same for both; sums and product
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -18,15 +18,27 @@ IN_ANY_ORDER = frozenset({"plus", "times", "extremum"})
 def renamed(form: Form, extent: Callable[[str], int]) -> tuple[Hashable, tuple[str, ...]]:
     """The form with numbers for the names of its axes, with their extents; and the axes, free and bound ones, in the
     numbers' order. Forms of which this is the same are the same but for names, and the axes say which is which."""
-    numbers = dict[str, int]()
+    numbers, inner, waiting = dict[str, int](), dict[Form, list[Form]](), [form]
 
-    def inner(x: Form) -> Sequence[Form]:
-        return sorted(x.arguments, key=nameless) if x.operator in IN_ANY_ORDER else x.arguments
+    def number(axis: str) -> int:
+        return numbers.setdefault(axis, len(numbers))
 
-    every = [*walk(form, arguments=inner)]
+    def met(x: Form) -> tuple[str, list[int]]:
+        """Of equals that may stand in any order, first the one whose axes have been met: of `x[i]·x[j]` in a sum over j
+        the one that is summed."""
+        return nameless(x), sorted(numbers.get(axis, len(numbers)) for axis in x.axes)
+
+    while waiting:
+        x = waiting.pop()
+        if x in inner:
+            continue
+        if x.operator != "fold" or len(x.attributes[1]) == 1:
+            attributes(x, number)
+        inner[x] = sorted(x.arguments, key=met) if x.operator in IN_ANY_ORDER else list(x.arguments)
+        waiting.extend(reversed(inner[x]))
+    every = [*walk(form, arguments=inner.__getitem__)]
     place = {x: n for n, x in enumerate(every)}
-    shape = tuple((x.operator, attributes(x, lambda axis: numbers.setdefault(axis, len(numbers))),
-                   tuple(place[y] for y in inner(x))) for x in every)
+    shape = tuple((x.operator, attributes(x, number), tuple(place[y] for y in inner[x])) for x in every)
     return (shape, tuple(map(extent, numbers))), tuple(numbers)
 
 

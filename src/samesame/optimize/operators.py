@@ -17,152 +17,12 @@ import torch
 
 from samesame.formula.equal import deep_recursion
 from samesame.formula.expr import Unsupported
-from samesame.formula.scalars import SCALARS
-from samesame.graph import Graph
+from samesame.graph import Dtype, Graph
 from samesame.optimize import forms as f
-from samesame.optimize.forms import Form, Part, Place, along, base, number, walk
-from samesame.optimize.reading import Reader, Value, row
+from samesame.optimize.forms import Form, Part, Place, base, number, walk
+from samesame.optimize.pointwise import HALF, add, mul, real, scaled, sub, to
+from samesame.optimize.reading import Reader, Value, channel, row
 from samesame.optimize.specification import Specification
-
-HALF = Fraction(1, 2)
-
-# ------------------------------------------------------------------------------------------------ pointwise
-
-FUNCTIONS = ("silu", "relu", *SCALARS)              # torch calls all of them so
-UNARY: dict[str, Callable[[Form], Form]] = {
-    **{f"aten.{name}": partial(f.fn, name) for name in FUNCTIONS},
-    "aten.neg": lambda x: f.times(number(-1), x),
-    "aten.sqrt": lambda x: f.power(x, HALF), "aten.rsqrt": lambda x: f.power(x, -HALF),
-    "aten.reciprocal": lambda x: f.power(x, -1), "aten.square": lambda x: f.power(x, 2),
-    "aten.logical_not": lambda x: f.logic("not", x),
-}
-BINARY: dict[str, Callable[[Form, Form], Form]] = {
-    "aten.maximum": partial(f.extremum, "max"), "aten.minimum": partial(f.extremum, "min"),
-    "aten.lt": partial(f.compare, "<"), "aten.le": partial(f.compare, "≤"), "aten.eq": partial(f.compare, "="),
-    "aten.gt": partial(f.compare, ">"), "aten.ge": partial(f.compare, "≥"), "aten.ne": partial(f.compare, "≠"),
-    "aten.logical_and": partial(f.logic, "and"), "aten.logical_or": partial(f.logic, "or"),
-}
-BITWISE = {"aten.bitwise_and": "and", "aten.bitwise_or": "or", "aten.bitwise_not": "not"}
-for _name, _function in UNARY.items():
-    row(_name)(lambda r, x, *settings, of=_function: r.pointwise(of, _real(r, x, settings)))
-for _name, _both in BINARY.items():
-    row(_name)(lambda r, x, y, of=_both: r.pointwise(of, x, y))
-
-
-for _name, _op in BITWISE.items():
-    row(_name)(lambda r, *xs, op=_op: r.pointwise(partial(f.logic, op), *_truths(r, xs)))
-
-
-def _truths(r: Reader, xs: Sequence[Any]) -> Sequence[Any]:
-    if any(r.kind(x) != "bool" for x in xs):
-        raise Unsupported("arithmetic of bits")
-    return xs
-
-
-def _real(r: Reader, x: Any, settings: tuple[Any, ...] = ()) -> Any:
-    """The operand, where nothing but its real value matters."""
-    if r.kind(x) != "real" and isinstance(x, Value) and r.kind(x) != "bool":
-        raise Unsupported("arithmetic of integers")
-    if settings not in ((), (1, 20)):
-        raise Unsupported("a function with settings")
-    return x
-
-
-@row("aten.gelu")
-def gelu(r: Reader, x: Value, *, approximate: str = "none") -> Value:
-    return r.pointwise(partial(f.fn, "gelu_tanh" if approximate == "tanh" else "gelu"), x)
-
-
-@row("aten.elu")
-def elu(r: Reader, x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
-    if (alpha, scale, input_scale) != (1, 1, 1):
-        raise Unsupported("an elu with settings")
-    return r.pointwise(partial(f.fn, "elu"), x)
-
-
-def _scaled(x: Form, factor: Any) -> Form:
-    return f.times(number(factor), x)
-
-
-def _numbers(r: Reader, *operands: Any) -> None:
-    if all(r.kind(x) == "bool" for x in operands):
-        raise Unsupported("arithmetic of booleans")
-
-
-@row("aten.add")
-def add(r: Reader, x: Any, y: Any, *, alpha: float = 1) -> Value:
-    _numbers(r, x, y)
-    if isinstance(y, Value) and _negative(y.form):
-        return sub(r, x, r.pointwise(lambda b: _scaled(b, -1), y), alpha=alpha)
-    return r.pointwise(lambda a, b: f.plus(a, _scaled(b, alpha)), x, y)
-
-
-def _negative(x: Form) -> bool:
-    return x.operator == "times" and f.finite(x.arguments[0]) and x.arguments[0].attributes[0] < 0
-
-
-@row("aten.sub")
-def sub(r: Reader, x: Any, y: Any, *, alpha: float = 1) -> Value:
-    return r.pointwise(lambda a, b: f.minus(a, _scaled(b, alpha)), x, y)
-
-
-@row("aten.rsub")
-def rsub(r: Reader, x: Any, y: Any, alpha: float = 1) -> Value:
-    return r.pointwise(lambda a, b: f.minus(b, _scaled(a, alpha)), x, y)
-
-
-@row("aten.mul")
-def mul(r: Reader, x: Any, y: Any) -> Value:
-    _numbers(r, x, y)
-    return r.pointwise(_product, x, y)
-
-
-def _product(a: Form, b: Form) -> Form:
-    return f.power(a, 2) if a is b else f.times(a, b)
-
-
-@row("aten.div.Tensor", "aten.div.Scalar", "aten.true_divide.Tensor")
-def div(r: Reader, x: Any, y: Any) -> Value:
-    return r.pointwise(lambda a, b: f.times(a, f.power(b, -1)), x, y)
-
-
-@row("aten.pow.Tensor_Scalar")
-def power(r: Reader, x: Value, exponent: float) -> Value:
-    q = Fraction(repr(exponent))
-    if q == 0 or q.denominator > 2 or abs(q) > 4:
-        raise Unsupported("a power")
-    return r.pointwise(lambda a: f.power(a, q), _real(r, x))
-
-
-@row("aten.clamp.default", "aten.clamp_min.default", "aten.clamp_max.default")
-def clamp(r: Reader, x: Value, low: float | None = None, high: float | None = None) -> Value:
-    if isinstance(low, Value) or isinstance(high, Value):
-        raise Unsupported("limits that are tensors")
-    at_least = x if low is None else r.pointwise(partial(f.extremum, "max"), x, low)
-    return at_least if high is None else r.pointwise(partial(f.extremum, "min"), at_least, high)
-
-
-@row("aten.where.self", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.where.Scalar")
-def where(r: Reader, condition: Value, x: Any, y: Any) -> Value:
-    return r.pointwise(f.where, condition, x, y)
-
-
-@row("aten.masked_fill")
-def masked_fill(r: Reader, x: Value, mask: Value, value: Any) -> Value:
-    return r.pointwise(lambda a, m, v: f.where(m, v, a), x, mask, value)
-
-
-@row("aten._to_copy", "aten.to.dtype")
-def to(r: Reader, x: Value, dtype: Any = None, *_: Any, **settings: Any) -> Value:
-    dtype = dtype or settings.get("dtype")
-    if dtype is None or dtype.name == x.dtype:
-        return x
-    if "float" not in dtype.name:
-        raise Unsupported("a cast to integers")
-    if r.kind(x) == "bool":
-        return r.pointwise(lambda a: f.where(a, number(1), number(0)), x)
-    return r.pointwise(partial(f.cast, dtype.name), x)
-
 
 # ------------------------------------------------------------------------------------------------ folds
 
@@ -174,7 +34,7 @@ def _dims(x: Value, dim: Any) -> list[int]:
 
 @row("aten.sum.dim_IntList", "aten.sum.default")
 def total(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
-    dims = _dims(_real(r, _as(r, x, dtype)), dim)
+    dims = _dims(real(r, _as(r, x, dtype)), dim)
     axes = [axis for d in dims for axis in x.dims[d]]
     return Value(r.summed(axes, x.form), r.reduced(x, dims, keepdim), x.dtype)
 
@@ -205,14 +65,16 @@ def amin(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
     """−max −x: sums and maxima are all that kernels fold."""
     if r.kind(x) != "real":
         raise Unsupported("the least of integers")
-    negated = partial(_scaled, factor=-1)
+    negated = partial(scaled, factor=-1)
     return r.pointwise(negated, amax(r, r.pointwise(negated, x), dim, keepdim))
 
 
 @row("aten.linalg_vector_norm")
 def norm(r: Reader, x: Value, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
-    if ord != 2 or dtype is not None:
-        raise Unsupported("a norm that is not the Euclidean one")
+    if ord not in (1, 2, inf) or dtype is not None:
+        raise Unsupported("a norm of another power")
+    if ord != 2:
+        return (total if ord == 1 else amax)(r, r.pointwise(partial(f.fn, "abs"), x), dim or (), keepdim)
     squares = total(r, r.pointwise(lambda a: f.power(a, 2), x), dim, keepdim)
     return r.pointwise(lambda a: f.power(a, HALF), squares)
 
@@ -236,6 +98,15 @@ def var(r: Reader, x: Value, dim: Any = None, *, correction: float | None = None
     less = 1 if correction is None else correction
     count = f.extent(*axes) if not less else f.minus(f.extent(*axes), number(less))
     return Value(f.times(squares, f.power(count, -1)), r.reduced(x, dims, keepdim), x.dtype)
+
+
+@row("aten.std.correction")
+def std(r: Reader, x: Value, dim: Any = None, *, correction: float | None = None, keepdim: bool = False) -> Value:
+    return r.pointwise(lambda v: f.power(v, HALF), var(r, x, dim, correction=correction, keepdim=keepdim))
+
+
+row("aten.max.default")(lambda r, x: amax(r, x))
+row("aten.min.default")(lambda r, x: amin(r, x))
 
 
 def softmax_of(x: Form, axes: Sequence[str]) -> Form:
@@ -291,13 +162,10 @@ def batch_norm(
     if training or mean is None or variance is None:
         raise Unsupported("statistics of a batch")
 
-    def channel(value: Value) -> Value:
-        return Value(value.form, (*value.dims, *[()] * (x.rank - 2)), value.dtype)
-
-    scale = r.pointwise(lambda v: f.power(f.plus(v, number(float(eps))), -HALF), channel(variance))
-    normal = mul(r, sub(r, x, channel(mean)), scale)
-    normal = normal if weight is None else mul(r, normal, channel(weight))
-    return normal if bias is None else add(r, normal, channel(bias))
+    scale = r.pointwise(lambda v: f.power(f.plus(v, number(float(eps))), -HALF), channel(variance, x.rank))
+    normal = mul(r, sub(r, x, channel(mean, x.rank)), scale)
+    normal = normal if weight is None else mul(r, normal, channel(weight, x.rank))
+    return normal if bias is None else add(r, normal, channel(bias, x.rank))
 
 
 # ------------------------------------------------------------------------------------------------ contractions
@@ -482,14 +350,14 @@ def unbind(r: Reader, x: Value, dim: int = 0) -> tuple[Value, ...]:
     return tuple(select(r, x, dim, index) for index in range(r.size(x.dims[dim])))
 
 
-@row("aten.split.Tensor")
+@row("aten.split.Tensor", "aten.unsafe_split.Tensor")
 def split(r: Reader, x: Value, size: int, dim: int = 0) -> tuple[Value, ...]:
     d = dim % x.rank
     whole = r.size(x.dims[d])
     return tuple(_window(r, x, d, start, min(size, whole - start)) for start in range(0, whole, size))
 
 
-@row("aten.split_with_sizes")
+@row("aten.split_with_sizes", "aten.unsafe_split_with_sizes", "aten.split.sizes")
 def split_with_sizes(r: Reader, x: Value, sizes: Sequence[int], dim: int = 0) -> tuple[Value, ...]:
     return tuple(_window(r, x, dim % x.rank, sum(sizes[:k]), size) for k, size in enumerate(sizes))
 
@@ -510,6 +378,72 @@ def cat(r: Reader, xs: Sequence[Value], dim: int = 0) -> Value:
 @row("aten.stack")
 def stack(r: Reader, xs: Sequence[Value], dim: int = 0) -> Value:
     return cat(r, [unsqueeze(r, x, dim) for x in xs], dim % (xs[0].rank + 1))
+
+
+@row("aten.slice_scatter")
+def slice_scatter(
+    r: Reader, x: Value, own: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Value:
+    """What lies before it, it, what lies behind."""
+    d, size = dim % x.rank, r.size(x.dims[dim])
+    start, end, step = slice(start, end, step).indices(size)
+    if step != 1:
+        raise Unsupported("a tensor in every second place")
+    end = max(start, end)
+    parts = [cut(r, x, d, 0, start)] if start else []
+    parts += [own] if end > start else []
+    return cat(r, [*parts, cut(r, x, d, end)] if end < size else parts, d)
+
+
+@row("aten.select_scatter")
+def select_scatter(r: Reader, x: Value, own: Value, dim: int, index: int) -> Value:
+    at = index % r.size(x.dims[dim])
+    return slice_scatter(r, x, unsqueeze(r, own, dim % x.rank), dim, at, at + 1)
+
+
+@row("aten.repeat")
+def repeat(r: Reader, x: Value, times: Sequence[int]) -> Value:
+    own = (*[()] * (len(times) - x.rank), *x.dims)
+    return _moved(x, [dim if n == 1 else (r.axis(n), *dim) for n, dim in zip(times, own, strict=True)])
+
+
+@row("aten.repeat_interleave.self_int")
+def repeat_interleave(r: Reader, x: Value, times: int, dim: int | None = None, **_: Any) -> Value:
+    if dim is None:
+        raise Unsupported("elements of a tensor that is flattened")
+    return _moved(x, [(*own, r.axis(times)) if d == dim % x.rank else own for d, own in enumerate(x.dims)])
+
+
+@row("aten.roll")
+def roll(r: Reader, x: Value, shifts: Sequence[int], dims: Sequence[int] = ()) -> Value:
+    """The last become the first, in one dimension after the other."""
+    if not dims:
+        raise Unsupported("a roll of a tensor that is flattened")
+    for shift, d in zip(shifts, dims, strict=True):
+        size = r.size(x.dims[d])
+        if size and shift % size:
+            x = cat(r, [cut(r, x, d, size - shift % size), cut(r, x, d, 0, size - shift % size)], d)
+    return x
+
+
+@row("aten.constant_pad_nd")
+def pad(r: Reader, x: Value, widths: Sequence[int], value: Any = 0) -> Value:
+    """The last dimension's widths come first; one below zero takes away."""
+    if r.kind(value) != r.kind(x) and r.kind(x) != "real":
+        raise Unsupported("a border of another kind")
+    for k, (before, behind) in enumerate(zip(widths[::2], widths[1::2], strict=True)):
+        d = x.rank - 1 - k
+        x = cut(r, x, d, max(-before, 0), r.size(x.dims[d]) - max(-behind, 0))
+        borders = [full(r, [n if own == d else r.size(dim) for own, dim in enumerate(x.dims)], value)
+                   for n in (max(before, 0), max(behind, 0))]
+        x = cat(r, [part for part in (borders[0], x, borders[1]) if r.size(part.dims[d])], d)
+    return x
+
+
+@row("aten.glu")
+def glu(r: Reader, x: Value, dim: int = -1) -> Value:
+    a, b = split(r, x, r.size(x.dims[dim]) // 2, dim)
+    return mul(r, a, r.pointwise(partial(f.fn, "sigmoid"), b))
 
 
 @row("aten.diag_embed")
@@ -544,27 +478,55 @@ def _triangle(x: Value, diagonal: int, seen: Callable[[str, str, int], Form]) ->
 # ------------------------------------------------------------------------------------------------ numbers and positions
 
 
-@row("aten.arange.default")
-def arange(r: Reader, end: int, **_: Any) -> Value:
-    axis = r.axis(end)
-    return Value(f.position(along(axis)), ((axis,),), "int64")
+@row("aten.arange.start", "aten.arange.start_step")
+def arange(r: Reader, start: float, end: float, step: float = 1, **_: Any) -> Value:
+    if not all(isinstance(n, int) for n in (start, end, step)):
+        raise Unsupported("positions that are no integers")
+    count = len(range(int(start), int(end), int(step)))
+    axis = r.axis(count)
+    return Value(f.position(Place((Part(axis, int(step)),), int(start))), ((axis,),), "int64")
 
 
-@row("aten.arange.start")
-def arange_from(r: Reader, start: int, end: int, **_: Any) -> Value:
-    axis = r.axis(end - start)
-    return Value(f.position(Place((Part(axis),), start)), ((axis,),), "int64")
+row("aten.arange.default")(lambda r, end, **_: arange(r, 0, end))
+
+
+@row("aten.linspace.default")
+def linspace(r: Reader, start: float, end: float, steps: int, *, dtype: Any = None) -> Value:
+    """Even steps; what is nearer to the end is counted from there, as torch does."""
+    axis = r.axis(steps)
+    low, high = Fraction(repr(start)), Fraction(repr(end))
+    step = (high - low) / max(steps - 1, 1)
+    from_start = f.plus(number(low), scaled(f.position(axis), step))
+    from_end = f.minus(number(high), scaled(f.minus(number(steps - 1), f.position(axis)), step))
+    near = f.compare("<", f.position(axis), number(steps // 2))
+    return Value(from_start if steps == 1 else f.where(near, from_start, from_end), ((axis,),), "float32")
 
 
 @row("aten.full")
 def full(r: Reader, shape: Sequence[int], value: Any, *, dtype: Any = None) -> Value:
-    boolean = isinstance(value, bool) or (dtype is not None and dtype.name == "bool")
+    boolean = isinstance(value, bool) if dtype is None else dtype.name == "bool"
+    if dtype is not None and "int" in dtype.name and value != int(value):
+        raise Unsupported("a number that is cut off")
     form = r.lifted(value).form if not boolean else f.TRUE if value else f.logic("not", f.TRUE)
     return Value(form, tuple((r.axis(size),) for size in shape), "float32")
 
 
-row("aten.zeros")(lambda r, shape, *, dtype=None: full(r, shape, 0, dtype=dtype))
-row("aten.ones")(lambda r, shape, *, dtype=None: full(r, shape, 1, dtype=dtype))
+def full_like(r: Reader, x: Value, value: Any, shape: Any = None, *, dtype: Any = None) -> Value:
+    """One value everywhere, of the tensor's shape and dtype unless others are asked for."""
+    shape = r.shape(x) if shape is None else shape
+    if not isinstance(value, Value):
+        return full(r, shape, value, dtype=dtype or Dtype(x.dtype))
+    if r.kind(value) != r.kind(x):
+        raise Unsupported("a number of another kind")
+    return Value(value.form, tuple((r.axis(size),) for size in shape), x.dtype)
+
+
+row("aten.full_like", "aten.fill")(full_like)
+row("aten.new_full")(lambda r, x, shape, value, *, dtype=None: full_like(r, x, value, shape, dtype=dtype))
+for _name, _number in (("zeros", 0), ("ones", 1)):
+    row(f"aten.{_name}")(lambda r, shape, *, dtype=None, n=_number: full(r, shape, n, dtype=dtype))
+    row(f"aten.new_{_name}")(lambda r, x, shape, *, dtype=None, n=_number: full_like(r, x, n, shape, dtype=dtype))
+    row(f"aten.{_name}_like")(lambda r, x, *, dtype=None, n=_number: full_like(r, x, n, dtype=dtype))
 row("aten.scalar_tensor")(lambda r, value, *, dtype=None: full(r, (), value, dtype=dtype))
 
 

@@ -24,6 +24,7 @@ from samesame.optimize.forms import (
     ZERO,
     Form,
     Part,
+    Piece,
     Place,
     along,
     base,
@@ -40,7 +41,8 @@ from samesame.optimize.forms import (
 from samesame.optimize.specification import KEPT, Call, Dims, Output, Tensor
 
 Labels = Sequence[Sequence[Hashable]]                # a label for each dimension of each value
-WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default"}
+WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default",
+           "aten.unsafe_split.Tensor", "aten.unsafe_split_with_sizes.default"}
 SMALL = 64                                           # elements of a constant that may be written out
 LETTERS = "ijklmnpqrstuvwxyzabcdefgho"
 
@@ -82,6 +84,8 @@ class Reader:
         self.calls: list[Call] = []
         self.arguments: list[Output] = []
         self._halves: dict[Any, Any] = {}
+        self._put: dict[Any, Form] = {}
+        self._numbered: dict[tuple[Form, frozenset[str]], Form] = {}
         self._names = chain(LETTERS, (f"{letter}{n}" for n in count(1) for letter in LETTERS))
         self.parts, self.wholes = set[Node](), set[Node]()
         for node in graph.nodes:
@@ -215,24 +219,68 @@ class Reader:
         return f"{self._halves[key]}{axis[len(base(axis)) :]}"
 
     def read_at(self, value: Value, places: Mapping[str, Place], dims: Iterable[tuple[str, ...]]) -> Value:
-        fixed = {axis for axis, place in places.items() if place.offset or place.axis is None}
-        return Value(substitute(self.in_numbers(value.form, fixed), places), tuple(dims), value.dtype)
+        fixed = frozenset(axis for axis, place in places.items() if place.offset or place.axis is None)
+        return Value(self.put(self.in_numbers(value.form, fixed), places), tuple(dims), value.dtype)
 
-    def in_numbers(self, form: Form, axes: set[str]) -> Form:
+    def put(self, form: Form, places: Mapping[str, Place]) -> Form:
+        """The form read at these places. What was read before is known: else each step of a recurrence that is written
+        out would go through all steps before it."""
+        return substitute(form, places, self._put, self._cut)
+
+    def _cut(self, joined: Form, place: Place) -> tuple[str, list[Piece]]:
+        """The pieces of a concatenation in which a place lies: first + step·i + what its other axes add, and each such
+        run of elements in one part."""
+        def step_of(p: Part) -> int:
+            return p.factor * self.size(p.over)
+
+        lead = max(place.parts, key=step_of, default=Part("", 0))          # no axis: one element
+        others = tuple(p for p in place.parts if p is not lead)
+        if any(p.axis == lead.axis for p in others):
+            raise Unsupported("a diagonal of a concatenation")
+        reach = sum(step_of(p) * (self.size([p.axis]) - 1) for p in others)
+        step, length = (step_of(lead), self.size([lead.axis])) if lead.axis else (1, 1)
+        first, pieces, start, begun = place.start(lambda axis: self.size([axis])), list[Piece](), 0, 0
+        for part, x in zip(joined.attributes[1], joined.arguments, strict=True):
+            end = start + (self.size([part]) if part else 1)
+            until = min(max(-((first - end) // step), 0), length)          # steps that begin before the end
+            if until > begun:
+                if first + step * (until - 1) + reach >= end:
+                    raise Unsupported("a run of elements in two parts of a concatenation")
+                axis = self._along_piece(part, lead.axis, until - begun, step, others)
+                at = ((Part(axis, *lead[1:]), *others) if axis else others), first + step * begun - start
+                pieces.append(Piece(self.in_numbers(x, frozenset({part or ""})), part, Place(*at), axis))
+            start, begun = end, max(begun, until)
+        return lead.axis, pieces
+
+    def _along_piece(self, part: str | None, axis: str, length: int, step: int, others: Sequence[Part]) -> str | None:
+        """The axis of so many steps within a part: the place's own where they are all of its, the part where they are
+        all of it."""
+        if not part or not axis:
+            return None
+        if length == self.size([axis]):
+            return axis
+        own = part if (length, step) == (self.size([part]), 1) else self.window(part, length, step)
+        return fresh(own, {p.axis for p in others})
+
+    def in_numbers(self, form: Form, axes: frozenset[str]) -> Form:
         """The form with the strides of these axes as numbers, so that they may be anywhere."""
+        axes = axes.intersection(form.axes)
+        if not axes:
+            return form
+        if (form, axes) not in self._numbered:
+            self._numbered[form, axes] = self._in_numbers(form, axes)
+        return self._numbered[form, axes]
 
+    def _in_numbers(self, form: Form, axes: frozenset[str]) -> Form:
         def number_of(place: Place) -> Place:
             parts = (p if p.axis not in axes else Part(p.axis, p.factor * self.size(p.over)) for p in place.parts)
             return Place(tuple(parts), place.offset, place.past)
 
-        memo: dict[Form, Form] = {}
-        for x in walk(form):
-            if x.operator in ("load", "position"):
-                places = (number_of(place) if isinstance(place, Place) else place for place in x.attributes)
-                memo[x] = Form(x.operator, tuple(places), ())
-            else:
-                memo[x] = made(x.operator, x.attributes, tuple(memo[y] for y in x.arguments)) if x.arguments else x
-        return memo[form]
+        if not form.arguments:
+            places = (number_of(place) if isinstance(place, Place) else place for place in form.attributes)
+            return Form(form.operator, tuple(places), ())
+        inner = axes.difference(form.attributes[1]) if form.operator in ("fold", "concat") else axes
+        return made(form.operator, form.attributes, tuple(self.in_numbers(x, inner) for x in form.arguments))
 
     def labelled(
         self, values: Sequence[Value], labels: Labels
@@ -245,7 +293,7 @@ class Reader:
             places: dict[str, Place] = {}
             for dim, label in zip(value.dims, own, strict=True):
                 places.update(self._onto(dim, axes[label]))
-            forms.append(substitute(value.form, places))
+            forms.append(self.put(value.form, places))
         return forms, axes
 
     def _axes_of_labels(self, values: Sequence[Value], labels: Labels) -> dict[Hashable, tuple[str, ...]]:
@@ -310,11 +358,16 @@ class Reader:
             for gone, kept in diagonal_of(factor):
                 if gone in axes and self.size([gone]) == self.size([kept]):
                     inner = times(*(y for y in factors if y is not factor), factor.arguments[1])
-                    return self.summed([a for a in axes if a != gone], substitute(inner, {gone: along(kept)}))
+                    return self.summed([a for a in axes if a != gone], self.put(inner, {gone: along(kept)}))
         return fold("sum", axes, x)
 
     def reduced(self, value: Value, dims: Sequence[int], keep: bool) -> Dims:
         return tuple(() if d in dims else dim for d, dim in enumerate(value.dims) if keep or d not in dims)
+
+
+def channel(value: Value, rank: int) -> Value:
+    """A number for each channel, dimension 1 of so many."""
+    return Value(value.form, (*value.dims, *[()] * (rank - 2)), value.dtype)
 
 
 def is_computed(value: Any) -> bool:

@@ -198,7 +198,10 @@ class Printer:
             return self.contract(form, list(below), attributes[0])
         if operator in PATTERNS:
             dtype = "bool" if operator in BOOLEAN else attributes[0] if operator == "cast" else None
-            return self.apply(form, PATTERNS[operator](*attributes), below, dtype)
+            pattern = PATTERNS[operator](*attributes)
+            if operator == "compare" and all(x.operator == "number" for x in below):     # Python's truth has no shape
+                pattern = f"torch.tensor({pattern}, device={self.device()})"
+            return self.apply(form, pattern, below, dtype)
         made: Variable = getattr(self, f"_{operator}")(form)
         return made
 
@@ -358,7 +361,7 @@ class Printer:
         axis, parts = form.attributes
         variables = [self.variable(x) for x in form.arguments]
         rest = [a for a in form.axes if a != axis]
-        shown = []
+        dtype, shown = promoted(v.dtype for v in variables) or self.real, []
         for part, v in zip(parts, variables, strict=True):
             whole = over(v, (*rest, part) if part is not None else tuple(rest))
             sizes = [self.size(a) for a in rest] + [self.size(part) if part else "1"]
@@ -366,8 +369,10 @@ class Printer:
             if set(v.axes) != {*rest, *([part] if part else [])}:
                 one = f"{unit(one)}.expand({', '.join(sizes)})"
             shown.append(one)
+            if not v.dtype:
+                shown[-1] = f"torch.full(({', '.join(sizes)}, ), {v.text}, dtype=torch.{dtype}, device={self.device()})"
         expression = f"torch.cat([{', '.join(shown)}], -1)"
-        return self.let(expression, (*rest, axis), promoted(v.dtype for v in variables), form)
+        return self.let(expression, (*rest, axis), dtype, form)
 
     def _fold(self, form: Form) -> Variable:
         monoid, axes = form.attributes
