@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
@@ -79,9 +80,16 @@ def mixture() -> Specification:
     """Distances of rows from centres, in the centres' own units: what is summed is no product."""
     x, c, v = load("x", "m", "k"), load("c", "n", "k"), load("v", "n", "k")
     apart = fold("sum", "k", times(power(minus(x, c), 2), fn("exp", v)))
-    tensors = {"x": tensor("x", M, K, role="input"), "c": tensor("c", N, K), "v": tensor("v", N, K)}
-    return Specification("mixture", tensors, dict(m=M, n=N, k=K),
+    tensors = {"x": tensor("x", 9, K, role="input"), "c": tensor("c", N, K), "v": tensor("v", N, K)}
+    return Specification("mixture", tensors, dict(m=9, n=N, k=K),
                          (Output("y", fn("exp", times(number(-1), apart)), (("m",), ("n",)), "float32"),))
 
 
-PROGRAMS = [rms_norm_then_linear, gated_mlp, attention, two_norms, low_rank, mixture]
+def likelihood() -> Specification:
+    """The same for few rows: exponentials of a weight are computed where they are used."""
+    some = mixture()
+    tensors = {**some.tensors, "x": tensor("x", M, K, role="input")}
+    return replace(some, tensors=tensors, extents=some.extents | {"m": M})
+
+
+PROGRAMS = [rms_norm_then_linear, gated_mlp, attention, two_norms, low_rank, mixture, likelihood]

@@ -15,6 +15,7 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import pooled
 import pytest
@@ -324,7 +325,8 @@ def test_what_was_found_starts_second_and_what_was_not_ready_is_said(late, monke
     """Where time is up after so many programs have started."""
     def start(racer, folder, threads, seconds):
         started.append(racer.name)
-        racer.process, racer.measured = object(), [2.0 if racer.candidate is None else 1.0] * 16
+        racer.process = SimpleNamespace(poll=lambda: 0, wait=lambda: 0, stdin=None, stdout=None)
+        racer.measured = [2.0 if racer.candidate is None else 1.0] * 16
 
     def decided(attempt, until):
         racers = [attempt.started([], racer, math.inf if len(started) < until else 0.0) for racer in attempt.lineup(
@@ -356,6 +358,8 @@ def test_the_users_own_programs_get_ready_beside_the_search(monkeypatch):
     racers = [incumbent(way) for way in (EAGER, FROZEN, BOTH)]
     ahead = Ahead(racers, None, 1, 60.0)
     try:
+        while len(begun) < 2:
+            time.sleep(0.01)
         assert ahead.ready(racers[0], 30.0) and not racers[0].failed
         assert ahead.ready(racers[1], 0.2) and racers[1].late and "not ready after" in racers[1].failed
         assert not ahead.ready(incumbent(DEFAULT), 1.0)

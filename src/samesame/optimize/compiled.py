@@ -13,6 +13,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +23,7 @@ import torch
 
 from samesame.evidence import SamesameError
 from samesame.optimize.dropin import STEPS
-from samesame.optimize.emit.places import C_TYPES, reserved, strides, whole
+from samesame.optimize.emit.places import C_TYPES, LANES, reserved, strides, whole
 from samesame.optimize.ir import Program
 from samesame.optimize.machine import compiler, here, threading_runtime
 from samesame.store import default_path
@@ -71,7 +72,12 @@ def library(source: str, flags: Iterable[str] = FLAGS) -> Path:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(dir=folder) as work:
-                made = _compiled(source, program, list(flags), runtime, Path(work))
+                threads = ["-fopenmp"] if runtime is not None else []
+                compile = [program, *flags, *threads]
+                if source.startswith(LANES.read_text()):
+                    kept = _header(compile, folder, f"{version}\n{here().features}")
+                    source = f'#include "{kept / LANES.name}"\n{source.removeprefix(LANES.read_text())}'
+                made = _compiled(source, compile, runtime, Path(work))
                 os.replace(made, file)               # whole or not at all
         except OSError as fault:
             raise SamesameError(f"compiled kernels cannot be kept in {folder}: {fault.strerror}; "
@@ -79,21 +85,38 @@ def library(source: str, flags: Iterable[str] = FLAGS) -> Path:
     return file
 
 
-def _compiled(source: str, program: str, flags: list[str], runtime: Path | None, folder: Path) -> Path:
+def _header(compile: list[str], folder: Path, machine: str) -> Path:
+    """A folder with what all kernels begin with, read by the compiler once and for all: half of the time that small
+    kernels take to be compiled. One that does not know such a file reads the text beside it."""
+    mark = hashlib.sha256("\n".join([LANES.read_text(), *compile, machine]).encode()).hexdigest()
+    kept = folder / f"lanes-{mark[:32]}"
+    if not kept.exists():
+        with TemporaryDirectory(dir=folder) as work:
+            text = Path(work) / "lanes" / LANES.name
+            text.parent.mkdir()
+            text.write_text(LANES.read_text())
+            _run([*compile, "-x", "c++-header", str(text), "-o", f"{text}.gch"])
+            with suppress(OSError):                  # another process was first
+                os.replace(text.parent, kept)
+    return kept
+
+
+def _compiled(source: str, compile: list[str], runtime: Path | None, folder: Path) -> Path:
     """Two steps, so that the compiler does not link an OpenMP library of its own beside torch's."""
     text, code, made = folder / "kernels.cpp", folder / "kernels.o", folder / "kernels.so"
     text.write_text(source)
-    threads = ["-fopenmp"] if runtime is not None else []
-    sanitized = [flag for flag in flags if flag.startswith("-fsanitize")]
-    steps = ([program, *flags, *threads, "-c", str(text), "-o", str(code)],
-             [program, "-shared", *sanitized, str(code), "-o", str(made), *([str(runtime)] if runtime else []),
-              *_vector_functions(), "-Wl,--as-needed", "-lm"])
-    for step in steps:
-        said = subprocess.run(step, capture_output=True, text=True, check=False)
-        if said.returncode:
-            first = next((line for line in said.stderr.splitlines() if "error" in line), said.stderr.strip()[:200])
-            raise SamesameError(f"{program} cannot compile the kernels: {first}")
+    sanitized = [flag for flag in compile if flag.startswith("-fsanitize")]
+    _run([*compile, "-c", str(text), "-o", str(code)])
+    _run([compile[0], "-shared", *sanitized, str(code), "-o", str(made), *([str(runtime)] if runtime else []),
+          *_vector_functions(), "-Wl,--as-needed", "-lm"])
     return made
+
+
+def _run(step: list[str]) -> None:
+    said = subprocess.run(step, capture_output=True, text=True, check=False)
+    if said.returncode:
+        first = next((line for line in said.stderr.splitlines() if "error" in line), said.stderr.strip()[:200])
+        raise SamesameError(f"{step[0]} cannot compile the kernels: {first}")
 
 
 def _vector_functions() -> list[str]:
