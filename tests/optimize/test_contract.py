@@ -9,6 +9,7 @@ from pooled import inputs as pooled_inputs
 from pooled import module as pooled
 from torch import nn
 
+from samesame.capture import capture
 from samesame.optimize import contract as rules
 from samesame.optimize.contract import Oracle, contract
 from samesame.optimize.job import Job
@@ -214,3 +215,23 @@ def test_a_mask_of_the_least_numbers_stays():
     generator = torch.Generator().manual_seed(0)
     assert all(torch.equal(mask, rules.alike(mask, generator, scale)) for scale in rules.SCALES)
     assert torch.equal(mask, rules.rows(mask, 1)) and not torch.equal(x, rules.alike(x, generator))
+
+
+def test_the_error_of_what_is_moved_is_moved_with_it(monkeypatch):
+    """And the operator runs once for it, on the errors."""
+    def moved(x):
+        return torch.cat([(x * 3).exp().t(), x.t()])
+
+    def still(x):
+        return (x * 3).exp()
+
+    ran = []
+    rerun = rules.rerun
+    monkeypatch.setattr(rules, "rerun", lambda graph, values, known, nodes: ran.extend(
+        node.operator for node in nodes) or rerun(graph, values, known, nodes))
+    x = torch.randn(5, 7)
+    (_,), (own,) = Oracle(capture(still, (x,)), {})({"x": x}, 0, False)
+    (_,), (estimate,) = Oracle(capture(moved, (x,)), {})({"x": x}, 0, False)
+    torch.testing.assert_close(estimate[:7], own.t(), rtol=1e-3, atol=0)
+    assert own.min() > 0 and not estimate[7:].any()
+    assert [name.split(".")[1] for name in ran].count("cat") == 1

@@ -30,6 +30,7 @@ from samesame.capture import capture
 from samesame.capture.program import Program
 from samesame.graph import Graph, Node
 from samesame.operators.execute import closed, execute, rerun
+from samesame.operators.table import movements, packet
 from samesame.optimize.job import Job
 from samesame.report.optimized import C, Contract
 from samesame.report.words import counted
@@ -42,6 +43,7 @@ SIGNS, SIGNS_INSIDE = 2, 6                                 # tries: an error ins
 PRODUCTS = {                                               # sums of products: the operand whose last dimension is
     "mm": 0, "bmm": 0, "matmul": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0,         # summed over
 }
+MOVEMENTS = movements()
 SUMS = ("sum", "mean", "cumsum", "einsum", "convolution")
 INSIDE = (                                                 # operators that round inside, as if what they read were off
     "softmax", "_softmax", "log_softmax", "_log_softmax", "logsumexp", "layer_norm", "native_layer_norm", "rms_norm",
@@ -292,6 +294,8 @@ class Oracle:
         self.weights = {node.name: wide(weights[node.name]) for node in graph.sources("parameter")}
         self.sizes = {name: weight.abs() for name, weight in self.weights.items()}
         self.generator = torch.Generator()
+        largest = max(math.prod(type_.shape) for node in graph.nodes for type_ in _each(node.type))
+        self.signs = 2.0 * torch.randint(0, 2, (2 * largest,), generator=self.generator, dtype=torch.float64) - 1
 
     @sdpa_kernel(SDPBackend.MATH)                          # torch's fused attention makes zeros of a query with a NaN
     def __call__(
@@ -322,6 +326,8 @@ class Oracle:
             return self.of_sum(node, known, read, count)
         types = node.type if isinstance(node.type, tuple) else (node.type,)
         stored = tuple(0.0 if name in EXACT else unit(type_.dtype) for type_ in types)
+        if packet(node.operator) in MOVEMENTS:
+            return self.carried(node, known, read)
         if name in INSIDE:
             rounding = min(max(stored), FLOAT32) * math.sqrt(max(node.inputs[0].shape[-1], 1))
             read = {n: _map(lambda x, e: _sum(rounding * x.abs(), e), known[n], e) for n, e in read.items()
@@ -332,6 +338,14 @@ class Oracle:
         for part in parts:
             own = _map(_sum, own, part)
         return own if any(e is not None for e in _each(own)) else None
+
+    def carried(self, node: Node, known: dict[str, Any], read: Mapping[str, Any]) -> Any:
+        """The errors where an operator moves the elements that have them."""
+        if all(error is None for each in read.values() for error in _each(each)):
+            return None
+        errors = {n: _map(lambda e, x: torch.zeros_like(x) if e is None else e, error, known[n])
+                  for n, error in read.items() if known[n].is_floating_point()}
+        return rerun(self.graph, {}, {**known, **errors}, [node])[node.name]
 
     def moved(self, node: Node, known: dict[str, Any], name: str, error: Any) -> Any:
         """What an operator makes of the error of one thing it reads, signs at random: the most of some tries."""
@@ -368,8 +382,8 @@ class Oracle:
     def shaken(self, value: torch.Tensor, error: torch.Tensor | None) -> torch.Tensor:
         if error is None:
             return value
-        signs = torch.randint(0, 2, value.shape, generator=self.generator, dtype=torch.int8)
-        return value + error * (2.0 * signs - 1)
+        start = int(torch.randint(0, len(self.signs) - value.numel() + 1, (), generator=self.generator))
+        return value + error * self.signs[start : start + value.numel()].view(value.shape)
 
 
 def called(node: Node) -> str:
