@@ -428,3 +428,18 @@ def test_small_constants_are_written_out(tmp_path: Path) -> None:
     with torch.no_grad(), warnings.catch_warnings():
         warnings.filterwarnings("error", message="the original runs")
         torch.testing.assert_close(program(x), module(x))
+
+
+def test_a_part_of_each_head_lies_within_its_head() -> None:
+    """A projection of keys and values side by side, head by head: where the values begin in a head is a number, and so
+    is a head's width."""
+    class Latent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.up = nn.Linear(16, 3 * (8 + 4), bias=False)
+
+        def forward(self, q: torch.Tensor, latent: torch.Tensor) -> torch.Tensor:
+            k, v = self.up(latent).view(-1, 3, 12).transpose(0, 1).split([8, 4], dim=-1)
+            return torch.softmax(q @ k.transpose(1, 2), -1) @ v
+
+    torch.testing.assert_close(*computed(Latent().eval(), (torch.randn(3, 1, 8), torch.randn(9, 16))))
