@@ -214,3 +214,37 @@ def test_a_mask_of_the_least_numbers_stays():
     generator = torch.Generator().manual_seed(0)
     assert all(torch.equal(mask, rules.alike(mask, generator, scale)) for scale in rules.SCALES)
     assert torch.equal(mask, rules.rows(mask, 1)) and not torch.equal(x, rules.alike(x, generator))
+
+
+class Fields(nn.Module):
+    """Two tables in one: what numbers rows of the first is out of range in the second."""
+
+    def __init__(self, turned):
+        super().__init__()
+        self.rows, self.turned = nn.Embedding(12, 4), turned
+
+    def forward(self, ids):
+        return self.rows((ids.t() if self.turned else ids) + 10 * torch.arange(2)).sum(1)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_integers_are_drawn_in_an_order_that_the_program_takes(turned):
+    """Those of a column stay in it, or those of a row."""
+    ids, seen = torch.stack([torch.arange(10), torch.arange(10) % 2], 1), []
+    given, module = ids.t().contiguous() if turned else ids, Fields(turned).eval()
+
+    def found(ids):
+        seen.append(ids)
+        return module(ids)
+
+    result = held(module, found, given)
+    assert not result.failed and result.draws > 6
+    assert any(not torch.equal(each, given) for each in seen)
+
+
+def test_a_program_that_takes_no_draw_is_not_held():
+    def factors(x):
+        return torch.linalg.cholesky(x)
+
+    result = held(factors, factors, torch.eye(6))
+    assert result.failed == "the program itself raises an error on every draw"

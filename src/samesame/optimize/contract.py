@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from shutil import disk_usage
@@ -101,12 +102,13 @@ def contract(
                     result.cut = True
                     result.failed = (f"time was over after {counted(result.draws, 'draw')}; "
                                      "give it more with --minutes")
-                else:
-                    drawn = program.again(partial(_other, changed))
+                elif (taken := taken_draw(program, changed, job.program, generator)) is not None:
                     said = partial(kept, place and place / f"draw {again} {count}.pt", oracle, count)
-                    judge(result, said, graph, drawn, job.program, found, label)
+                    judge(result, said, graph, *taken, found, label)
                 if result.failed:
                     return result
+        if not result.draws:
+            result.failed = "the program itself raises an error on every draw"
     finally:
         with torch.no_grad():
             for name, tensor in given.items():
@@ -116,12 +118,11 @@ def contract(
 
 
 def judge(
-    result: Contract, oracle: Callable[..., Answer], graph: Graph, program: Program, original: Any, found: Any,
-    label: str,
+    result: Contract, oracle: Callable[..., Answer], graph: Graph, program: Program, mine: list[torch.Tensor],
+    found: Any, label: str,
 ) -> None:
-    """One draw: what it adds to the result."""
+    """One draw, on which the original returns `mine`: what it adds to the result."""
     with torch.no_grad():
-        mine = [tensor for _, tensor in program.roots(original(*program.args, **program.kwargs))]
         yours = [tensor for _, tensor in program.roots(found(*program.args, **program.kwargs))]
     result.draws += 1
     exact, estimates = oracle(program.inputs, label in OUTSIDE)
@@ -196,6 +197,29 @@ def draws(
                     values = {id(x): alike(x, generator) for x in inputs}
                     values[id(chosen)][torch.unravel_index(torch.tensor(place), chosen.shape)] = value
                     yield label, values
+
+
+def taken_draw(
+    program: Program, values: dict[int, torch.Tensor], original: Any, generator: torch.Generator
+) -> tuple[Program, list[torch.Tensor]] | None:
+    """The program on these values, and what the original returns there; None where it raises an error whatever order
+    its integers are in. Those that number rows of tables of several lengths keep to their column, or to their row."""
+    inputs = list(program.inputs.values())
+    for order in (None, partial(within, 0), partial(within, -1), lambda x, _: x):
+        if order is not None:
+            values = {id(x): values[id(x)] if x.is_floating_point() else laid_as(x, order(x, generator))
+                      for x in inputs}
+        drawn = program.again(partial(_other, values))
+        with torch.no_grad(), suppress(Exception):
+            return drawn, [tensor for _, tensor in drawn.roots(original(*drawn.args, **drawn.kwargs))]
+    return None
+
+
+def within(dim: int, tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Each line along a dimension in another order of its own."""
+    if not tensor.dim():
+        return tensor
+    return tensor.gather(dim, torch.rand(tensor.shape, generator=generator).argsort(dim))
 
 
 def as_given(program: Program) -> Program:
