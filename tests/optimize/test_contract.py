@@ -248,3 +248,42 @@ def test_a_program_that_takes_no_draw_is_not_held():
 
     result = held(factors, factors, torch.eye(6))
     assert result.failed == "the program itself raises an error on every draw"
+
+
+class Dequantized(nn.Module):
+    """Weights that each call makes of a buffer, in bfloat16."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("q", torch.randint(-128, 128, (48, 96), dtype=torch.int8))
+        self.register_buffer("scale", torch.rand(48, 1).bfloat16() / 100)
+
+    def forward(self, x):
+        return (x @ ((self.q.to(x.dtype) - 3) * self.scale).t()).float()
+
+
+def test_what_a_program_makes_of_its_buffers_is_rounded_too():
+    """Who keeps more digits of it is no worse; who keeps less is."""
+    module, x = Dequantized().eval(), torch.randn(5, 96).bfloat16()
+
+    def precise(x):
+        return (x.double() @ ((module.q.double() - 3) * module.scale.double()).t()).float().bfloat16().float()
+
+    def coarse(x):
+        weights = ((module.q.to(x.dtype) - 3) * module.scale).to(torch.float8_e4m3fn).to(x.dtype)
+        return (x @ weights.t()).float()
+
+    assert not held(module, precise, x).failed
+    assert "is off by" in held(module, coarse, x).failed
+
+
+def test_a_mask_that_a_program_makes_is_not_rounded():
+    """Else what it hides might be seen."""
+    def hidden(x):
+        return torch.softmax(x + torch.full((6, 6), torch.finfo(torch.float32).min).triu(1), -1)
+
+    def one_too_many(x):
+        return torch.softmax(x + torch.full((6, 6), torch.finfo(torch.float32).min).triu(2), -1)
+
+    assert not held(hidden, lambda x: hidden(x), torch.randn(6, 6)).failed
+    assert held(hidden, one_too_many, torch.randn(6, 6)).failed

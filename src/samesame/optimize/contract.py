@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -248,9 +248,10 @@ def alike(tensor: torch.Tensor, generator: torch.Generator, scale: float = 1.0) 
     return laid_as(tensor, drawn * (size * scale))
 
 
-def is_mask(tensor: torch.Tensor) -> bool:
-    """Whether it holds what is added to hide others: −∞, or numbers as large as a dtype has."""
-    return not bool((tensor.abs() < torch.finfo(tensor.dtype).max / 4).all())
+def is_mask(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> bool:
+    """Whether it holds what is added to hide others: −∞, or numbers as large as a dtype has, its own or this one."""
+    dtype = dtype or tensor.dtype
+    return dtype.is_floating_point and not bool((tensor.abs() < torch.finfo(dtype).max / 4).all())
 
 
 def laid_as(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -316,6 +317,7 @@ class Oracle:
         self.weights = {node.name: wide(weights[node.name]) for node in graph.sources("parameter")}
         self.sizes = {name: weight.abs() for name, weight in self.weights.items()}
         self.generator = torch.Generator()
+        self.of_constants: dict[str, Any] | None = None            # the same on every draw
 
     @sdpa_kernel(SDPBackend.MATH)                          # torch's fused attention makes zeros of a query with a NaN
     def __call__(
@@ -323,15 +325,29 @@ class Oracle:
     ) -> Answer:
         """Signs of errors hang on the number of the `draw`. Where the inputs have a NaN or ∞ (`outside`), attention is
         what arithmetic makes of it."""
-        self.generator.manual_seed(draw)
         values = {**self.weights, **{name: wide(x) for name, x in inputs.items()}}
         known = execute(self.graph, values, changed=_unattended if outside else None)
-        errors: dict[str, Any] = {}
-        for node in self.graph.nodes:
-            if not node.is_source and node.name not in self.constants:
-                errors[node.name] = self.error(node, known, errors)
+        if self.of_constants is None:
+            self.of_constants = self.errors(0, known, {}, self.constants)
+        others = {node.name for node in self.graph.nodes} - self.constants
+        errors = self.errors(draw, known, self.of_constants, others)
         roots = [node.name for _, node in self.graph.roots]
         return [known[name] for name in roots], [_error(errors.get(name), known[name]) for name in roots]  # type: ignore[misc]
+
+    def errors(
+        self, seed: int, known: dict[str, Any], before: Mapping[str, Any], names: Collection[str]
+    ) -> dict[str, Any]:
+        """The errors of these nodes beside those before. A program computes its constants, too, but a mask is what it
+        is."""
+        self.generator.manual_seed(seed)
+        errors = dict(before)
+        for node in self.graph.nodes:
+            if not node.is_source and node.name in names:
+                fixed = node.name in self.constants and any(
+                    is_mask(value, getattr(torch, type_.dtype))
+                    for value, type_ in zip(_each(known[node.name]), _each(node.type), strict=True))
+                errors[node.name] = None if fixed else self.error(node, known, errors)
+        return errors
 
     def error(self, node: Node, known: dict[str, Any], errors: dict[str, Any]) -> Any:
         """The error of a node's value: what its operator makes of the errors it reads, and its own; None for none."""
