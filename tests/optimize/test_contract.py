@@ -287,3 +287,13 @@ def test_a_mask_that_a_program_makes_is_not_rounded():
 
     assert not held(hidden, lambda x: hidden(x), torch.randn(6, 6)).failed
     assert held(hidden, one_too_many, torch.randn(6, 6)).failed
+
+
+def test_what_underflows_is_rounded_as_the_least_normal_number_is():
+    x = torch.full((3, 4), 1e-15)
+
+    def scaled(x):
+        return x * 1e-15 * 1e-15 * 3e5
+
+    assert not held(scaled, lambda x: x * (3e5 * 1e-15) * 1e-15, x).failed
+    assert "is off by" in held(scaled, lambda x: x * 1e-15 * 1e-15 * 3e5 * (1 + 1e-5), x * 1e5).failed

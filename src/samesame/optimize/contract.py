@@ -361,14 +361,14 @@ class Oracle:
         if (count := summed(node, name)) > 1:
             return self.of_sum(node, known, read, count)
         types = node.type if isinstance(node.type, tuple) else (node.type,)
-        stored = tuple(0.0 if name in EXACT else unit(type_.dtype) for type_ in types)
         if name in INSIDE:
-            rounding = min(max(stored), FLOAT32) * math.sqrt(max(node.inputs[0].shape[-1], 1))
+            stored = max(unit(type_.dtype) for type_ in types)
+            rounding = min(stored, FLOAT32) * math.sqrt(max(node.inputs[0].shape[-1], 1))
             read = {n: _map(lambda x, e: _sum(rounding * x.abs(), e), known[n], e) for n, e in read.items()
                     if all(tensor.is_floating_point() for tensor in _each(known[n]))}
         parts = [self.moved(node, known, n, e) for n, e in read.items() if any(e is not None for e in _each(e))]
-        own = _map(lambda u, v: u * v.abs() if u and v.is_floating_point() else None,
-                   stored if isinstance(value, tuple) else stored[0], value)
+        own = _map(lambda t, v: storing(v, t.dtype) if name not in EXACT and v.is_floating_point() else None,
+                   node.type, value)
         for part in parts:
             own = _map(_sum, own, part)
         return own if any(e is not None for e in _each(own)) else None
@@ -387,7 +387,7 @@ class Oracle:
         sizes = {name: self.sizes[name] if name in self.sizes else known[name].abs() for name in read}
         assert not isinstance(node.type, tuple)
         stored = unit(node.type.dtype)
-        found: torch.Tensor = stored * known[node.name].abs()
+        found = storing(known[node.name], node.type.dtype)
         own = min(stored, FLOAT32) * math.sqrt(count)
         noisy = [name for name, error in read.items() if error is not None]
         if len(read) == len(node.inputs) == 2 and len(noisy) == 1:       # linear in it: both in one run
@@ -430,6 +430,13 @@ def unit(dtype: str) -> float:
     """Half a unit in the last place of 1: what rounding to this dtype may do, relatively."""
     kind = getattr(torch, dtype)
     return torch.finfo(kind).eps / 2 if kind.is_floating_point else 0.0
+
+
+def storing(value: torch.Tensor, dtype: str) -> torch.Tensor:
+    """What storing numbers in this dtype may do to them: as much to one below the least normal number as to that. Zero
+    stays zero."""
+    size = value.abs()
+    return unit(dtype) * torch.where(size > 0, size.clamp(min=torch.finfo(getattr(torch, dtype)).smallest_normal), 0.0)
 
 
 FLOAT32 = unit("float32")                                  # CPU kernels sum in no less

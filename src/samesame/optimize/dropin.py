@@ -543,7 +543,8 @@ def put_together(cls: Any, parts: dict[Any, Any]) -> Any:
     """A record of this class with these parts."""
     if issubclass(cls, tuple):                       # torch's own take a sequence
         return cls._make(parts.values()) if hasattr(cls, "_make") else cls(tuple(parts.values()))
-    return cls(**parts) if is_dataclass(cls) else cls(parts)
+    by_name: Any = cls
+    return by_name(**parts) if is_dataclass(cls) else by_name(parts)
 
 
 def skeleton(value: Any, tensors: list[torch.Tensor], home: str = "") -> Any:
