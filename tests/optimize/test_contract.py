@@ -289,11 +289,13 @@ def test_a_mask_that_a_program_makes_is_not_rounded():
     assert held(hidden, one_too_many, torch.randn(6, 6)).failed
 
 
-def test_what_underflows_is_rounded_as_the_least_normal_number_is():
-    x = torch.full((3, 4), 1e-15)
-
+def test_what_underflows_may_be_zero_in_another_order():
     def scaled(x):
-        return x * 1e-15 * 1e-15 * 3e5
+        return x * 1e-15 * 1e-15
 
-    assert not held(scaled, lambda x: x * (3e5 * 1e-15) * 1e-15, x).failed
-    assert "is off by" in held(scaled, lambda x: x * 1e-15 * 1e-15 * 3e5 * (1 + 1e-5), x * 1e5).failed
+    def in_halves(x):
+        return x * 0.5e-15 * 1e-15 + x * 0.5e-15 * 1e-15
+
+    assert not held(scaled, in_halves, torch.full((3, 4), 1e-15)).failed
+    assert "is off by" in held(scaled, lambda x: in_halves(x) * 0, torch.full((3, 4), 1e-15)).failed
+    assert "is off by" in held(scaled, lambda x: in_halves(x) * (1 + 1e-5), torch.full((3, 4), 1e-5)).failed

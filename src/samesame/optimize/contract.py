@@ -137,17 +137,20 @@ def judge(
                 result.failed = f"output {name} differs on {label}"
             continue
         result.elements += own.numel()
-        if fault := beyond(result, own.double(), other.double(), true, estimate, label):
+        least = torch.finfo(torch.promote_types(own.dtype, torch.float32)).smallest_normal     # of what computes it
+        if fault := beyond(result, own.double(), other.double(), true, estimate, label, least):
             result.failed = f"on {label}, output {name} {fault}"
             return
 
 
 def beyond(
-    result: Contract, own: torch.Tensor, other: torch.Tensor, true: torch.Tensor, estimate: torch.Tensor, label: str
+    result: Contract, own: torch.Tensor, other: torch.Tensor, true: torch.Tensor, estimate: torch.Tensor, label: str,
+    least: float,
 ) -> str:
     """How an element of the output `other` is not what it may be; nothing where all are. A NaN in the inputs must come
     out where it does, and may where arithmetic has it, as may what an ∞ in them leads to; what is too large, or ∞ − ∞,
-    may be either in another order. Beside these, numbers are numbers.
+    may be either in another order. Beside these, numbers are numbers. What is less than the least normal number may be
+    zero in another order, so an error of so much counts for nothing.
     """
     numbers, nan = own.isfinite(), label == "NaN"
     ours_alone = (label in OUTSIDE) & ~true.isfinite() & numbers & ~other.isfinite()
@@ -158,7 +161,7 @@ def beyond(
     if bool((numbers & ~other.isfinite() & ~ours_alone).any()):
         return "is not finite where the original is"
     error, theirs = (other - true).abs(), (own - true).abs()
-    allowed = torch.maximum(2 * theirs, C * estimate.nan_to_num(0.0, math.inf))
+    allowed = torch.maximum(2 * theirs, C * estimate.nan_to_num(0.0, math.inf)).clamp(min=least)
     counted = numbers & true.isfinite() & allowed.isfinite() & (error > 0)
     if label in OUTSIDE:
         counted &= estimate.isfinite()
@@ -361,14 +364,14 @@ class Oracle:
         if (count := summed(node, name)) > 1:
             return self.of_sum(node, known, read, count)
         types = node.type if isinstance(node.type, tuple) else (node.type,)
+        stored = tuple(0.0 if name in EXACT else unit(type_.dtype) for type_ in types)
         if name in INSIDE:
-            stored = max(unit(type_.dtype) for type_ in types)
-            rounding = min(stored, FLOAT32) * math.sqrt(max(node.inputs[0].shape[-1], 1))
+            rounding = min(max(stored), FLOAT32) * math.sqrt(max(node.inputs[0].shape[-1], 1))
             read = {n: _map(lambda x, e: _sum(rounding * x.abs(), e), known[n], e) for n, e in read.items()
                     if all(tensor.is_floating_point() for tensor in _each(known[n]))}
         parts = [self.moved(node, known, n, e) for n, e in read.items() if any(e is not None for e in _each(e))]
-        own = _map(lambda t, v: storing(v, t.dtype) if name not in EXACT and v.is_floating_point() else None,
-                   node.type, value)
+        own = _map(lambda u, v: u * v.abs() if u and v.is_floating_point() else None,
+                   stored if isinstance(value, tuple) else stored[0], value)
         for part in parts:
             own = _map(_sum, own, part)
         return own if any(e is not None for e in _each(own)) else None
@@ -387,7 +390,7 @@ class Oracle:
         sizes = {name: self.sizes[name] if name in self.sizes else known[name].abs() for name in read}
         assert not isinstance(node.type, tuple)
         stored = unit(node.type.dtype)
-        found = storing(known[node.name], node.type.dtype)
+        found: torch.Tensor = stored * known[node.name].abs()
         own = min(stored, FLOAT32) * math.sqrt(count)
         noisy = [name for name, error in read.items() if error is not None]
         if len(read) == len(node.inputs) == 2 and len(noisy) == 1:       # linear in it: both in one run
@@ -430,13 +433,6 @@ def unit(dtype: str) -> float:
     """Half a unit in the last place of 1: what rounding to this dtype may do, relatively."""
     kind = getattr(torch, dtype)
     return torch.finfo(kind).eps / 2 if kind.is_floating_point else 0.0
-
-
-def storing(value: torch.Tensor, dtype: str) -> torch.Tensor:
-    """What storing numbers in this dtype may do to them: as much to one below the least normal number as to that. Zero
-    stays zero."""
-    size = value.abs()
-    return unit(dtype) * torch.where(size > 0, size.clamp(min=torch.finfo(getattr(torch, dtype)).smallest_normal), 0.0)
 
 
 FLOAT32 = unit("float32")                                  # CPU kernels sum in no less
