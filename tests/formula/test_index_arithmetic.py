@@ -167,6 +167,16 @@ def test_mixed_radix_leaves_no_division():
     assert not at_least_zero(heads * width - h * width - d - 2)
 
 
+def test_digits_of_any_size_are_put_together():
+    x, tile, more = variables()[0], variable(SizeAtom("T", 1)), variable(SizeAtom("S", 1))
+    for size in (tile, tile * more, tile + more):
+        quotient, rest = divide(variable(x), size)
+        assert any(isinstance(a, Ratio) for a in rest.atoms())
+        assert quotient * size + rest == variable(x)
+        assert more * (quotient * size + rest) + 3 == more * variable(x) + 3
+        assert quotient * more + rest != variable(x)
+
+
 def test_a_range_does_not_outlive_the_guard_it_came_from():
     """A guard may not be dropped because of a range that stems from that guard, through a quotient either."""
     v = Var("open", (0,), number(0), None)

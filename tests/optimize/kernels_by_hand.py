@@ -54,10 +54,10 @@ def tiles(length: Dim, tile: Dim) -> Expr:
     return floordiv(length + tile - 1, tile)
 
 
-def packed_linear(rows: Dim = M, dtype: str = "float32") -> Program:
+def packed_linear(rows: Dim = M, dtype: str = "float32", weight: str = "") -> Program:
     """y = x·Wᵀ for few rows: W once in panels, TN rows of it side by side."""
-    x, w = Buffer("x", (rows, K), dtype), Buffer("w", (N, K), dtype)
-    panels, y = Buffer("panels", (tiles(N, TN), K, TN), dtype), Buffer("y", (rows, N), dtype)
+    x, w = Buffer("x", (rows, K), dtype), Buffer("w", (N, K), weight or dtype)
+    panels, y = Buffer("panels", (tiles(N, TN), K, TN), weight or dtype), Buffer("y", (rows, N), dtype)
     t, over_t = loop("parallel", tiles(N, TN))
     k, over_k = loop("serial", K)
     j, over_j = loop("vector", TN)
@@ -213,9 +213,10 @@ def every_other() -> Program:
     return Program((Kernel("other", (x, w), (y,), (over_t(Local(acc, "sum"), Local(some, "sum"), fold, other, out),)),))
 
 
-def row_dots(dtype: str = "float32") -> Program:
+def row_dots(dtype: str = "float32", weight: str = "") -> Program:
     """y = W·x with rows of W in tiles of TM and lanes along K: a partial sum in each lane, in tiles of TK."""
-    x, w, y, acc = Buffer("x", (K,), dtype), Buffer("w", (N, K), dtype), Buffer("y", (N,)), Buffer("acc", (TM,))
+    x, w = Buffer("x", (K,), dtype), Buffer("w", (N, K), weight or dtype)
+    y, acc = Buffer("y", (N,)), Buffer("acc", (TM,))
     t, over_t = loop("parallel", tiles(N, TM))
     u, over_u = loop("serial", tiles(K, TK))
     i, over_i = loop("unrolled", TM)

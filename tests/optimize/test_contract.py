@@ -235,3 +235,88 @@ def test_the_error_of_what_is_moved_is_moved_with_it(monkeypatch):
     torch.testing.assert_close(estimate[:7], own.t(), rtol=1e-3, atol=0)
     assert own.min() > 0 and not estimate[7:].any()
     assert [name.split(".")[1] for name in ran].count("cat") == 1
+
+
+class Fields(nn.Module):
+    """Two tables in one: what numbers rows of the first is out of range in the second."""
+
+    def __init__(self, turned):
+        super().__init__()
+        self.rows, self.turned = nn.Embedding(12, 4), turned
+
+    def forward(self, ids):
+        return self.rows((ids.t() if self.turned else ids) + 10 * torch.arange(2)).sum(1)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_integers_are_drawn_in_an_order_that_the_program_takes(turned):
+    """Those of a column stay in it, or those of a row."""
+    ids, seen = torch.stack([torch.arange(10), torch.arange(10) % 2], 1), []
+    given, module = ids.t().contiguous() if turned else ids, Fields(turned).eval()
+
+    def found(ids):
+        seen.append(ids)
+        return module(ids)
+
+    result = held(module, found, given)
+    assert not result.failed and result.draws > 6
+    assert any(not torch.equal(each, given) for each in seen)
+
+
+def test_a_program_that_takes_no_draw_is_not_held():
+    def factors(x):
+        return torch.linalg.cholesky(x)
+
+    result = held(factors, factors, torch.eye(6))
+    assert result.failed == "the program itself raises an error on every draw"
+
+
+class Dequantized(nn.Module):
+    """Weights that each call makes of a buffer, in bfloat16."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("q", torch.randint(-128, 128, (48, 96), dtype=torch.int8))
+        self.register_buffer("scale", torch.rand(48, 1).bfloat16() / 100)
+
+    def forward(self, x):
+        return (x @ ((self.q.to(x.dtype) - 3) * self.scale).t()).float()
+
+
+def test_what_a_program_makes_of_its_buffers_is_rounded_too():
+    """Who keeps more digits of it is no worse; who keeps less is."""
+    module, x = Dequantized().eval(), torch.randn(5, 96).bfloat16()
+
+    def precise(x):
+        return (x.double() @ ((module.q.double() - 3) * module.scale.double()).t()).float().bfloat16().float()
+
+    def coarse(x):
+        weights = ((module.q.to(x.dtype) - 3) * module.scale).to(torch.float8_e4m3fn).to(x.dtype)
+        return (x @ weights.t()).float()
+
+    assert not held(module, precise, x).failed
+    assert "is off by" in held(module, coarse, x).failed
+
+
+def test_a_mask_that_a_program_makes_is_not_rounded():
+    """Else what it hides might be seen."""
+    def hidden(x):
+        return torch.softmax(x + torch.full((6, 6), torch.finfo(torch.float32).min).triu(1), -1)
+
+    def one_too_many(x):
+        return torch.softmax(x + torch.full((6, 6), torch.finfo(torch.float32).min).triu(2), -1)
+
+    assert not held(hidden, lambda x: hidden(x), torch.randn(6, 6)).failed
+    assert held(hidden, one_too_many, torch.randn(6, 6)).failed
+
+
+def test_what_underflows_may_be_zero_in_another_order():
+    def scaled(x):
+        return x * 1e-15 * 1e-15
+
+    def in_halves(x):
+        return x * 0.5e-15 * 1e-15 + x * 0.5e-15 * 1e-15
+
+    assert not held(scaled, in_halves, torch.full((3, 4), 1e-15)).failed
+    assert "is off by" in held(scaled, lambda x: in_halves(x) * 0, torch.full((3, 4), 1e-15)).failed
+    assert "is off by" in held(scaled, lambda x: in_halves(x) * (1 + 1e-5), torch.full((3, 4), 1e-5)).failed

@@ -143,7 +143,8 @@ def several(
     """The same of a module with several results."""
     specification = specified(module, inputs, capture(module, inputs))
     whole, kept = in_stages(specification, [root.form for root in specification.roots()])
-    given = dict(zip(specification.arguments, inputs, strict=True)) | dict(module.named_parameters())
+    given = dict(zip(specification.arguments, inputs, strict=True)) | {
+        **dict(module.named_parameters()), **dict(module.named_buffers())}
     found = native(whole, lambda programs, sizes, share: tune(programs, sizes, given, 0.3), kept)
     weights = [name for name, t in whole.tensors.items() if t.role == "weight"]
     outputs = [output.name for output in whole.outputs]
@@ -443,3 +444,47 @@ def test_a_part_of_each_head_lies_within_its_head() -> None:
             return torch.softmax(q @ k.transpose(1, 2), -1) @ v
 
     torch.testing.assert_close(*computed(Latent().eval(), (torch.randn(3, 1, 8), torch.randn(9, 16))))
+
+
+class Dequantized(nn.Module):
+    """Weights of few bits, by groups of columns, and the product with them; what wraps around stays torch's."""
+
+    def __init__(self, dtype: torch.dtype, real: torch.dtype) -> None:
+        super().__init__()
+        limits = torch.iinfo(dtype)
+        self.register_buffer("w", torch.randint(limits.min, limits.max + 1, (37, 5, 6), dtype=dtype))
+        self.register_buffer("zeros", torch.randint(0, 9, (37, 5, 1), dtype=dtype))
+        self.register_buffer("scales", torch.rand(37, 5, 1, dtype=real) / limits.max)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        w = (self.w.to(x.dtype) - self.zeros) * self.scales
+        return F.linear(x, w.flatten(1))
+
+
+@pytest.mark.parametrize(("dtype", "real"), [
+    (torch.int8, torch.float32), (torch.uint8, torch.bfloat16), (torch.int16, torch.float64)])
+def test_integers_of_few_bits_are_read_as_they_are(dtype: torch.dtype, real: torch.dtype) -> None:
+    module, x = Dequantized(dtype, real).eval(), torch.randn(3, 30, dtype=real)
+    result, expected = computed(module, (x,))
+    rounding = 3e-2 if real is torch.bfloat16 else 1e-4
+    torch.testing.assert_close(result.view(3, 37), expected, rtol=rounding, atol=rounding)
+
+
+@pytest.mark.parametrize("program", [
+    lambda x, y: (x + y).float() * 0.5, lambda x, y: (x.clamp(min=7) * 2).float(), lambda x, y: (x + y.long()).float(),
+    lambda x, y: (-x).float() + y], ids=["sum", "clamp", "wider", "sign"])
+def test_integers_of_few_bits_wrap_around_in_torch(program: Callable[..., torch.Tensor]) -> None:
+    """And so no form adds them up."""
+    x, y = (torch.randint(0, 256, (4, 6), dtype=torch.uint8) for _ in range(2))
+    specification = read(capture(program, (x, y)))
+    assert [call for call in specification.calls if call.operator != KEPT]
+
+
+def test_there_is_no_form_of_complex_numbers() -> None:
+    """|z|² is no z²."""
+    def power(x: torch.Tensor) -> torch.Tensor:
+        return torch.fft.rfft(x)[..., 1:].abs() ** 2
+
+    specification = read(capture(power, (torch.randn(3, 8),)))
+    assert [call.operator for call in specification.calls][-1].startswith("aten.abs")
+    assert all(tensor.dtype != "complex64" or tensor.role == "result" for tensor in specification.tensors.values())

@@ -83,6 +83,27 @@ class Cached(nn.Module):
         return torch.softmax(x[..., :6] @ keys.transpose(1, 2), -1), keys
 
 
+class Turned(nn.Module):
+    """A norm, and behind it the rotation of halves: what reads the norm's result is a lower form than the norm."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.RMSNorm(8, eps=1e-6)
+
+    def forward(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+        y = self.norm(x.float()).to(x.dtype)
+        return y * cos + torch.cat([-y[..., 4:], y[..., :4]], -1) * sin
+
+
+def test_what_is_read_by_name_is_computed_before_it_is_read() -> None:
+    inputs = torch.randn(2, 5, 8), torch.randn(5, 8), torch.randn(5, 8)
+    done = set[str]()
+    for stage in cut(Turned().eval(), *inputs):
+        assert {name for name in stage.reads if name not in ("x", "cos", "sin", "norm.weight")} <= done
+        done.add(stage.target)
+    torch.testing.assert_close(*computed(Turned().eval(), inputs), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("steps", [1, 2])
 def test_what_a_part_of_a_concatenation_keeps_has_the_parts_axis(steps: int) -> None:
     inputs = torch.randn(2, steps, 8), torch.randn(2, 5, 6)

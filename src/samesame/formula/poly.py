@@ -284,14 +284,19 @@ def _collected(terms: Iterable[tuple[Monomial, int]]) -> Poly:
 
 @remember
 def _joined(p: Poly) -> Poly:
-    """Digits put together: (x mod d) + d·⌊x / d⌋ is x, and x − d·⌊x / d⌋ is x mod d, wherever that leaves less."""
+    """Digits put together: (x mod d) + d·⌊x / d⌋ is x, and x − d·⌊x / d⌋ is x mod d where d is a number, wherever that
+    leaves less."""
     for m, c in p.terms:
         for a in m:
-            if not isinstance(a, Ratio) or (d := a.divisor.constant) is None or (a.op == "//" and c % d):
+            if not isinstance(a, Ratio):
                 continue
-            times, others = (c, without(m, (a,))) if a.op == "mod" else (c // d, without(m, (a,)))
+            d = 1 if a.op == "mod" else a.divisor.constant
+            if d is None or c % d:
+                continue
+            times, others = c // d, without(m, (a,))
             quotient, rest = divide(a.numerator, a.divisor)
-            zero = [*a.numerator.terms, *((n, -d * k) for n, k in quotient.terms), *((n, -k) for n, k in rest.terms)]
+            below = [(n + s, -k * e) for n, k in quotient.terms for s, e in a.divisor.terms]
+            zero = [*a.numerator.terms, *below, *((n, -k) for n, k in rest.terms)]
             found = _collected([*p.terms, *((cast(Monomial, others) + n, times * k) for n, k in zero)])
             if len(found.terms) < len(p.terms):
                 return _joined(found)

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from shutil import disk_usage
@@ -103,12 +104,13 @@ def contract(
                     result.cut = True
                     result.failed = (f"time was over after {counted(result.draws, 'draw')}; "
                                      "give it more with --minutes")
-                else:
-                    drawn = program.again(partial(_other, changed))
+                elif (taken := taken_draw(program, changed, job.program, generator)) is not None:
                     said = partial(kept, place and place / f"draw {again} {count}.pt", oracle, count)
-                    judge(result, said, graph, drawn, job.program, found, label)
+                    judge(result, said, graph, *taken, found, label)
                 if result.failed:
                     return result
+        if not result.draws:
+            result.failed = "the program itself raises an error on every draw"
     finally:
         with torch.no_grad():
             for name, tensor in given.items():
@@ -118,12 +120,11 @@ def contract(
 
 
 def judge(
-    result: Contract, oracle: Callable[..., Answer], graph: Graph, program: Program, original: Any, found: Any,
-    label: str,
+    result: Contract, oracle: Callable[..., Answer], graph: Graph, program: Program, mine: list[torch.Tensor],
+    found: Any, label: str,
 ) -> None:
-    """One draw: what it adds to the result."""
+    """One draw, on which the original returns `mine`: what it adds to the result."""
     with torch.no_grad():
-        mine = [tensor for _, tensor in program.roots(original(*program.args, **program.kwargs))]
         yours = [tensor for _, tensor in program.roots(found(*program.args, **program.kwargs))]
     result.draws += 1
     exact, estimates = oracle(program.inputs, label in OUTSIDE)
@@ -138,17 +139,20 @@ def judge(
                 result.failed = f"output {name} differs on {label}"
             continue
         result.elements += own.numel()
-        if fault := beyond(result, own.double(), other.double(), true, estimate, label):
+        least = torch.finfo(torch.promote_types(own.dtype, torch.float32)).smallest_normal     # of what computes it
+        if fault := beyond(result, own.double(), other.double(), true, estimate, label, least):
             result.failed = f"on {label}, output {name} {fault}"
             return
 
 
 def beyond(
-    result: Contract, own: torch.Tensor, other: torch.Tensor, true: torch.Tensor, estimate: torch.Tensor, label: str
+    result: Contract, own: torch.Tensor, other: torch.Tensor, true: torch.Tensor, estimate: torch.Tensor, label: str,
+    least: float,
 ) -> str:
     """How an element of the output `other` is not what it may be; nothing where all are. A NaN in the inputs must come
     out where it does, and may where arithmetic has it, as may what an ∞ in them leads to; what is too large, or ∞ − ∞,
-    may be either in another order. Beside these, numbers are numbers.
+    may be either in another order. Beside these, numbers are numbers. What is less than the least normal number may be
+    zero in another order, so an error of so much counts for nothing.
     """
     numbers, nan = own.isfinite(), label == "NaN"
     ours_alone = (label in OUTSIDE) & ~true.isfinite() & numbers & ~other.isfinite()
@@ -159,7 +163,7 @@ def beyond(
     if bool((numbers & ~other.isfinite() & ~ours_alone).any()):
         return "is not finite where the original is"
     error, theirs = (other - true).abs(), (own - true).abs()
-    allowed = torch.maximum(2 * theirs, C * estimate.nan_to_num(0.0, math.inf))
+    allowed = torch.maximum(2 * theirs, C * estimate.nan_to_num(0.0, math.inf)).clamp(min=least)
     counted = numbers & true.isfinite() & allowed.isfinite() & (error > 0)
     if label in OUTSIDE:
         counted &= estimate.isfinite()
@@ -200,6 +204,29 @@ def draws(
                     yield label, values
 
 
+def taken_draw(
+    program: Program, values: dict[int, torch.Tensor], original: Any, generator: torch.Generator
+) -> tuple[Program, list[torch.Tensor]] | None:
+    """The program on these values, and what the original returns there; None where it raises an error whatever order
+    its integers are in. Those that number rows of tables of several lengths keep to their column, or to their row."""
+    inputs = list(program.inputs.values())
+    for order in (None, partial(within, 0), partial(within, -1), lambda x, _: x):
+        if order is not None:
+            values = {id(x): values[id(x)] if x.is_floating_point() else laid_as(x, order(x, generator))
+                      for x in inputs}
+        drawn = program.again(partial(_other, values))
+        with torch.no_grad(), suppress(Exception):
+            return drawn, [tensor for _, tensor in drawn.roots(original(*drawn.args, **drawn.kwargs))]
+    return None
+
+
+def within(dim: int, tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Each line along a dimension in another order of its own."""
+    if not tensor.dim():
+        return tensor
+    return tensor.gather(dim, torch.rand(tensor.shape, generator=generator).argsort(dim))
+
+
 def as_given(program: Program) -> Program:
     """The program on the caller's own inputs, which copies may not have the strides of."""
     given = dict(program.given)
@@ -226,9 +253,10 @@ def alike(tensor: torch.Tensor, generator: torch.Generator, scale: float = 1.0) 
     return laid_as(tensor, drawn * (size * scale))
 
 
-def is_mask(tensor: torch.Tensor) -> bool:
-    """Whether it holds what is added to hide others: −∞, or numbers as large as a dtype has."""
-    return not bool((tensor.abs() < torch.finfo(tensor.dtype).max / 4).all())
+def is_mask(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> bool:
+    """Whether it holds what is added to hide others: −∞, or numbers as large as a dtype has, its own or this one."""
+    dtype = dtype or tensor.dtype
+    return dtype.is_floating_point and not bool((tensor.abs() < torch.finfo(dtype).max / 4).all())
 
 
 def laid_as(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -296,6 +324,7 @@ class Oracle:
         self.generator = torch.Generator()
         largest = max(math.prod(type_.shape) for node in graph.nodes for type_ in _each(node.type))
         self.signs = 2.0 * torch.randint(0, 2, (2 * largest,), generator=self.generator, dtype=torch.float64) - 1
+        self.of_constants: dict[str, Any] | None = None            # the same on every draw
 
     @sdpa_kernel(SDPBackend.MATH)                          # torch's fused attention makes zeros of a query with a NaN
     def __call__(
@@ -303,15 +332,29 @@ class Oracle:
     ) -> Answer:
         """Signs of errors hang on the number of the `draw`. Where the inputs have a NaN or ∞ (`outside`), attention is
         what arithmetic makes of it."""
-        self.generator.manual_seed(draw)
         values = {**self.weights, **{name: wide(x) for name, x in inputs.items()}}
         known = execute(self.graph, values, changed=_unattended if outside else None)
-        errors: dict[str, Any] = {}
-        for node in self.graph.nodes:
-            if not node.is_source and node.name not in self.constants:
-                errors[node.name] = self.error(node, known, errors)
+        if self.of_constants is None:
+            self.of_constants = self.errors(0, known, {}, self.constants)
+        others = {node.name for node in self.graph.nodes} - self.constants
+        errors = self.errors(draw, known, self.of_constants, others)
         roots = [node.name for _, node in self.graph.roots]
         return [known[name] for name in roots], [_error(errors.get(name), known[name]) for name in roots]  # type: ignore[misc]
+
+    def errors(
+        self, seed: int, known: dict[str, Any], before: Mapping[str, Any], names: Collection[str]
+    ) -> dict[str, Any]:
+        """The errors of these nodes beside those before. A program computes its constants, too, but a mask is what it
+        is."""
+        self.generator.manual_seed(seed)
+        errors = dict(before)
+        for node in self.graph.nodes:
+            if not node.is_source and node.name in names:
+                fixed = node.name in self.constants and any(
+                    is_mask(value, getattr(torch, type_.dtype))
+                    for value, type_ in zip(_each(known[node.name]), _each(node.type), strict=True))
+                errors[node.name] = None if fixed else self.error(node, known, errors)
+        return errors
 
     def error(self, node: Node, known: dict[str, Any], errors: dict[str, Any]) -> Any:
         """The error of a node's value: what its operator makes of the errors it reads, and its own; None for none."""

@@ -31,7 +31,6 @@ from samesame.optimize.space import (
     Space,
     Tiled,
     in_tiles,
-    joined,
     tile_of,
     tiles,
     whatever,
@@ -443,9 +442,9 @@ def _packed(space: Space, stage: Stage, operands: Operands, p: Product, key: str
         (*outer, tile), (lane, *second) = at[:len(batch) + 1], at[len(front):]
         down = list(at[len(batch) + 1:len(front)])
         if second:
-            down[-1] = joined(down[-1], 2, second[0])
+            down[-1] = down[-1] * 2 + second[0]
         here = dict(zip((*batch, *depth), (*outer, *down), strict=True))
-        here[column] = joined(tile, width, lane)
+        here[column] = tile * width + lane
         ends = [(here[column], length), *([(down[-1], space.size(depth[-1]))] if second else [])]
         there = and_(*(compare("<", place, end) for place, end in ends))
         return where(there, space.expression(right, here), 0)

@@ -14,8 +14,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import reduce
 from hashlib import sha256
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -179,6 +182,11 @@ class Found:
         self.one = facts["results"] is ...
         self.unfit = altered or unfit(facts) or unlike(original, facts)
         if not self.unfit:
+            try:
+                self.results = of_classes(facts["results"], original)
+            except (ImportError, AttributeError) as error:
+                self.unfit = f"a class of its results is not there: {error}"
+        if not self.unfit:
             self.places = [place_of(original, name, weights) for name in self.names]
             self.tied = [[(name, *place_of(original, name, weights)) for name in names] for names in facts["tied"]]
             self.take()
@@ -214,7 +222,7 @@ class Found:
         if self.one and isinstance(found, torch.Tensor):
             return found
         found = results_of(found)
-        return found[0] if self.one else filled(self.facts["results"], iter(found))
+        return found[0] if self.one else filled(self.results, iter(found))
 
     def as_before(self, tensors: tuple[Any, ...]) -> bool:
         """Whether these and the weights are of the kinds of a call that was covered. This is asked in every call."""
@@ -489,16 +497,71 @@ def place_of(original: Any, name: str, weights: Mapping[str, torch.Tensor] | Non
     raise KeyError(f"{type(original).__name__} has no {name}, which the program that was found needs")
 
 
-def skeleton(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """How a value is put together: the same with `...` for each tensor, which are noted in order."""
+class Record:
+    """A named tuple, a dataclass or a mapping in a skeleton: its parts by name, and its class as `module:name`, without
+    the module where that is the program's own, which another process may import by another name."""
+
+    def __init__(self, kind: str, parts: dict[Any, Any]) -> None:
+        self.kind, self.parts = kind, parts
+
+    def __repr__(self) -> str:
+        return f"Record({self.kind!r}, {self.parts!r})"
+
+
+def named_parts(value: Any) -> dict[Any, Any] | None:
+    """The parts by name of what has some; None for anything else."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, tuple):
+        return dict(zip(getattr(value, "_fields", range(len(value))), value, strict=True))
+    return {part.name: getattr(value, part.name) for part in fields(value)} if is_record(value) else None
+
+
+def is_record(value: Any) -> bool:
+    return is_dataclass(value) and not isinstance(value, type)
+
+
+def home_of(original: Any) -> str:
+    """The module that a program is written in."""
+    return str((type(original) if isinstance(original, nn.Module) else original).__module__)
+
+
+def of_classes(shape: Any, original: Any) -> Any:
+    """A skeleton with classes in the place of their names. Raises ImportError or AttributeError where one is not
+    there."""
+    if isinstance(shape, Record):
+        module, _, name = shape.kind.rpartition(":")
+        made = Record(shape.kind, of_classes(shape.parts, original))
+        made.cls = reduce(getattr, name.split("."), import_module(module or home_of(original)))  # type: ignore[attr-defined]
+        return made
+    if type(shape) in (tuple, list):
+        return type(shape)(of_classes(part, original) for part in shape)
+    return {key: of_classes(part, original) for key, part in shape.items()} if type(shape) is dict else shape
+
+
+def put_together(cls: Any, parts: dict[Any, Any]) -> Any:
+    """A record of this class with these parts."""
+    if issubclass(cls, tuple):                       # torch's own take a sequence
+        return cls._make(parts.values()) if hasattr(cls, "_make") else cls(tuple(parts.values()))
+    by_name: Any = cls
+    return by_name(**parts) if is_dataclass(cls) else by_name(parts)
+
+
+def skeleton(value: Any, tensors: list[torch.Tensor], home: str = "") -> Any:
+    """How a value is put together: the same with `...` for each tensor, which are noted in order. `home` is the module
+    of the program that it is of."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return ...
     if type(value) in (tuple, list):
-        return type(value)(skeleton(part, tensors) for part in value)
+        return type(value)(skeleton(part, tensors, home) for part in value)
     if type(value) is dict:
-        return {key: skeleton(part, tensors) for key, part in value.items()}
-    return value
+        return {key: skeleton(part, tensors, home) for key, part in value.items()}
+    parts = named_parts(value)
+    if parts is None:
+        return value
+    module = "" if type(value).__module__ == home else type(value).__module__
+    return Record(f"{module}:{type(value).__qualname__}", skeleton(parts, tensors, home))
 
 
 def results_of(found: Any) -> Any:
@@ -514,4 +577,6 @@ def filled(shape: Any, tensors: Iterator[torch.Tensor]) -> Any:
         return type(shape)(filled(part, tensors) for part in shape)
     if type(shape) is dict:
         return {key: filled(part, tensors) for key, part in shape.items()}
+    if isinstance(shape, Record):
+        return put_together(shape.cls, filled(shape.parts, tensors))  # type: ignore[attr-defined]
     return shape

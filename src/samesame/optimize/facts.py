@@ -19,7 +19,19 @@ from samesame.capture.program import Program
 from samesame.evidence import Refused, Rung, Verdict
 from samesame.formula.sizes import symbols, value_at
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import BOTH, FROZEN, covered_by, filled, parts_of, results_of, skeleton, tied_in
+from samesame.optimize.dropin import (
+    BOTH,
+    FROZEN,
+    Record,
+    covered_by,
+    filled,
+    home_of,
+    of_classes,
+    parts_of,
+    results_of,
+    skeleton,
+    tied_in,
+)
 from samesame.optimize.job import loaded, name_of
 from samesame.programs.outputs import kind_of_value
 
@@ -33,10 +45,8 @@ def facts_of(
     program = Program(module, example)
     program.arguments.apply_defaults()
     arguments = skeleton(tuple(program.arguments.arguments.values()), [])
-    with torch.no_grad():
-        results = skeleton(program.call(), [])
-    for part, what in ((arguments, "takes"), (results, "returns")):
-        plain(part, f"{name_of(module)} {what}")
+    plain(arguments, f"{name_of(module)} takes", records=False)
+    results = shape_of_results(module, program)
     inputs = covered_by(dict(program.given))
     facts = {
         "way": way, "arguments": arguments, "results": results, "inputs": inputs,
@@ -58,6 +68,26 @@ def facts_of(
     return facts
 
 
+def shape_of_results(module: Any, program: Program) -> Any:
+    """How what a program returns is put together. Raises Refused where it cannot be written down, or put together
+    again."""
+    with torch.no_grad():
+        returned, tensors = program.call(), list[torch.Tensor]()
+    results = skeleton(returned, tensors, home_of(module))
+    plain(results, whose := f"{name_of(module)} returns")
+    try:
+        again, same = filled(of_classes(results, module), iter(tensors)), list[torch.Tensor]()
+        fits = repr(skeleton(again, same, home_of(module))) == repr(results) and list(map(id, same)) == list(
+            map(id, tensors))
+    except Exception as error:
+        raise Refused(f"{whose} {kind_of_value(returned)}, which cannot be put together from its parts: {error}; "
+                      "return a tuple, a list or a dict") from error
+    if not fits:
+        raise Refused(f"{whose} {kind_of_value(returned)}, which is another one when it is put together from its "
+                      "parts; return a tuple, a list or a dict")
+    return results
+
+
 def on_cuda(facts: dict[str, Any]) -> dict[str, Any]:
     """The same for a program that runs on a CUDA device: its tensors are there, and the processor says nothing."""
     moved = {role: {name: {**kind, "device": "cuda"} for name, kind in facts[role].items()}
@@ -72,13 +102,16 @@ def in_symbol(size: Any) -> tuple[str, int]:
     return symbol.name, value_at(size, {symbol.name: 1})
 
 
-def plain(part: Any, whose: str) -> None:
-    """Raises Refused where a skeleton holds what cannot be written down."""
-    if type(part) in (tuple, list, dict):
+def plain(part: Any, whose: str, records: bool = True) -> None:
+    """Raises Refused where a skeleton holds what cannot be written down, or records where there are to be none."""
+    if isinstance(part, Record) and records:
+        plain(part.parts, whose)
+    elif type(part) in (tuple, list, dict):
         for inner in part.values() if isinstance(part, dict) else part:
-            plain(inner, whose)
+            plain(inner, whose, records)
     elif part is not ... and type(part) not in PLAIN:
-        raise Refused(f"{whose} {kind_of_value(part)}; optimize a module over tensors, numbers, and tuples, lists or "
+        kind = part.kind.rpartition(":")[2] if isinstance(part, Record) else kind_of_value(part)
+        raise Refused(f"{whose} {kind}; optimize a module over tensors, numbers, and tuples, lists or "
                       "dicts of these, such as a block of the model")
 
 
@@ -88,15 +121,17 @@ def unguarded(
     """The found program alone, with the signature of the original: what is to be proved."""
     signature = inspect.signature(module.forward if isinstance(module, nn.Module) else module)
     fast = loaded(file).made(module, {name: weights[name] for name in facts["weights"]})
-    return Unguarded(fast, signature, facts["results"])
+    return Unguarded(module, fast, signature, facts["results"])
 
 
 class Unguarded(nn.Module):
     """A found program, called as the original is."""
 
-    def __init__(self, fast: Any, signature: inspect.Signature, results: Any) -> None:
+    def __init__(self, module: Any, fast: Any, signature: inspect.Signature, results: Any) -> None:
         super().__init__()
         self.fast = fast
+
+        shape = of_classes(results, module)
 
         def forward(*args: Any, **kwargs: Any) -> Any:
             bound = signature.bind(*args, **kwargs)
@@ -104,7 +139,7 @@ class Unguarded(nn.Module):
             tensors: list[torch.Tensor] = []
             skeleton(tuple(bound.arguments.values()), tensors)
             found = results_of(fast(*tensors))
-            return found[0] if results is ... else filled(results, iter(found))
+            return found[0] if results is ... else filled(shape, iter(found))
 
         forward.__signature__ = signature  # type: ignore[attr-defined]
         self.forward = forward

@@ -52,7 +52,7 @@ class Buffer:
 
     @cached_property
     def leaf(self) -> Leaf:
-        kind = "bool" if self.dtype == "bool" else "int" if self.dtype.startswith("int") else "real"
+        kind = "bool" if self.dtype == "bool" else "int" if "int" in self.dtype else "real"
         return Leaf(self.name, self.shape, kind)
 
     @property

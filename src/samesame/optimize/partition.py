@@ -52,12 +52,22 @@ def stages(outputs: Iterable[Output], extents: Mapping[str, int], weights: Colle
     kept = frozenset[str]()
     while True:                                      # what one stage must keep, another need not compute again
         cutter = _Cutter(kept, extents, weights)
-        for output in sorted(outputs, key=lambda output: output.form.height):      # one may be a part of another
+        for output in in_order(outputs):
             cutter.output(output)
         now = frozenset(map(nameless, cutter.kept))
         if kept >= now:
             return cutter.stages
         kept |= now
+
+
+def in_order(outputs: Sequence[Output]) -> list[Output]:
+    """The outputs, each after those that it reads by name, and after those that are a part of it: what a name stands
+    for counts in how high a form is."""
+    height: dict[str, int] = {}
+    for output in outputs:                           # what is read comes before its readers
+        read = (height.get(x.attributes[0], 0) for x in walk(output.form) if x.operator == "load")
+        height[output.name] = output.form.height + max(read, default=0)
+    return sorted(outputs, key=lambda output: height[output.name])
 
 
 def in_pairs(form: Form, extents: Mapping[str, int]) -> Form:

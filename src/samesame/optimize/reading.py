@@ -28,6 +28,7 @@ from samesame.optimize.forms import (
     Place,
     along,
     base,
+    cast,
     digits,
     fold,
     fresh,
@@ -44,6 +45,9 @@ Labels = Sequence[Sequence[Hashable]]                # a label for each dimensio
 WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default",
            "aten.unsafe_split.Tensor", "aten.unsafe_split_with_sizes.default"}
 SMALL = 64                                           # elements of a constant that may be written out
+MOVES = frozenset({"load", "number", "position", "concat", "cast"})       # no arithmetic
+FEW_BITS = frozenset({"int8", "uint8", "int16"})     # integers whose sums wrap around
+CASTS = {"aten._to_copy.default", "aten.to.dtype"}
 LETTERS = "ijklmnpqrstuvwxyzabcdefgho"
 
 
@@ -109,19 +113,35 @@ class Reader:
         function = ROWS.get(node.operator) or ROWS.get(".".join(node.operator.split(".")[:2]))
         if function is not None:
             try:
-                given = map_nodes(self.values.__getitem__, args)
-                named = {name: map_nodes(self.values.__getitem__, value) for name, value in keywords.items()}
+                taken = partial(self._taken, node)
+                given = map_nodes(taken, args)
+                named = {name: map_nodes(taken, value) for name, value in keywords.items()}
                 return self._checked(node, takes(function, self, *given, **named)())
             except Unsupported:
                 pass
         return self._boundary(node)
 
+    def _taken(self, node: Node, operand: Node) -> Any:
+        """What an operator reads. A form is of reals: there are none of complex numbers, and integers of few bits are
+        made real first, as torch does, or only moved."""
+        value, result = self.values[operand], kinds_of(node)[0]
+        if any("complex" in kind.dtype for kind in (*kinds_of(node), *kinds_of(operand)) if kind is not None):
+            raise Unsupported("complex numbers")
+        if not isinstance(value, Value) or value.dtype not in FEW_BITS or node.operator in CASTS:
+            return value
+        if "float" in result.dtype:
+            return Value(cast(result.dtype, value.form), value.dims, result.dtype)
+        if result.dtype not in (value.dtype, "bool"):
+            raise Unsupported("arithmetic of integers")
+        return value
+
     def _checked(self, node: Node, result: Any) -> Any:
         """A row must give the shapes that the program has; the dtype is the program's."""
-        kinds = node.type if isinstance(node.type, tuple) else (node.type,)
         found = result if isinstance(result, tuple) else (result,)
         typed = []
-        for value, kind in zip(found, kinds, strict=True):
+        for value, kind in zip(found, kinds_of(node), strict=True):
+            if kind.dtype in FEW_BITS and any(x.operator not in MOVES for x in walk(value.form)):
+                raise Unsupported("arithmetic of integers of few bits")
             if tuple(map(self.size, value.dims)) != tuple(kind.shape):
                 raise Unsupported(f"{node.operator} read with the shape {tuple(map(self.size, value.dims))}")
             typed.append(Value(value.form, value.dims, kind.dtype))
@@ -168,7 +188,7 @@ class Reader:
 
         arguments = map_nodes(argument, node.args)
         keywords = tuple((name, map_nodes(argument, value)) for name, value in node.kwargs.items())
-        kinds = node.type if isinstance(node.type, tuple) else (node.type,)
+        kinds = kinds_of(node)
         names = tuple(f"{node.name}.{k}" for k in range(len(kinds))) if isinstance(node.type, tuple) else (node.name,)
         self.calls.append(Call(node.operator, arguments, keywords, names, isinstance(node.type, tuple)))
         for name, kind in zip(names, kinds, strict=True):
@@ -368,6 +388,11 @@ class Reader:
 def channel(value: Value, rank: int) -> Value:
     """A number for each channel, dimension 1 of so many."""
     return Value(value.form, (*value.dims, *[()] * (rank - 2)), value.dtype)
+
+
+def kinds_of(node: Node) -> tuple[Any, ...]:
+    """The types of what a node gives, one or several."""
+    return node.type if isinstance(node.type, tuple) else (node.type,)
 
 
 def is_computed(value: Any) -> bool:

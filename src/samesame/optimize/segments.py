@@ -44,13 +44,13 @@ from samesame.optimize.meaning import Malformed
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import COMPOSITION, Native, Tune, left, natives, once, require_filled, tried
 from samesame.optimize.partition import replaced
+from samesame.optimize.reading import MOVES
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.search import Found, Rewriting
 from samesame.optimize.specification import KEPT, Call, Output, Specification, Tensor
 from samesame.report.words import counted
 
 FLOATS = frozenset({"float32", "float64", "bfloat16"})
-MOVES = frozenset({"load", "number", "position", "concat", "cast"})       # no arithmetic
 LOGIC = frozenset({"compare", "not", "and", "or", "position"})
 
 

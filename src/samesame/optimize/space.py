@@ -13,7 +13,7 @@ from math import prod
 import torch
 
 from samesame.formula.equal import Budget
-from samesame.formula.expr import TRUE, Expr, FloorDiv, Index, Size, add, and_, compare, floordiv, mod, mul
+from samesame.formula.expr import TRUE, Expr, Index, Size, add, and_, compare, floordiv, mul
 from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, Part, Place, along, base, formula, walk
@@ -274,13 +274,6 @@ class Tiled:
 
     def inside(self, within: Expr) -> Expr:
         return TRUE if self.size == self.length else compare("<", self.at(within), self.length)
-
-
-def joined(tile: Expr, size: Dim, within: Expr) -> Expr:
-    """`tile·size + within`; of what a number is divided by the size, and what is left of it, that number."""
-    if isinstance(tile, FloorDiv) and within is mod(tile.numerator, size) and tile is floordiv(tile.numerator, size):
-        return tile.numerator
-    return tile * size + within
 
 
 def tile_of(space: Space, stage: Stage, axis: str, role: str) -> Tile:

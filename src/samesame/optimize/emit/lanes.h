@@ -27,6 +27,9 @@ INLINE float get(const float* p) { return *p; }
 INLINE double get(const double* p) { return *p; }
 INLINE long get(const int64_t* p) { return *p; }
 INLINE int get(const int32_t* p) { return *p; }
+INLINE int get(const int16_t* p) { return *p; }
+INLINE int get(const int8_t* p) { return *p; }
+INLINE int get(const uint8_t* p) { return *p; }
 INLINE int get(const bool* p) { return *p; }
 INLINE float get(const bf16* p) { return bits<float>(uint32_t(p->bits) << 16); }
 
@@ -37,7 +40,7 @@ template <int W, class T> INLINE auto load(const T* p) {
     using stored = std::conditional_t<std::is_same_v<T, bf16>, uint16_t, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
     vec<stored, W> x; memcpy(&x, p, sizeof x);
     if constexpr (std::is_same_v<T, bf16>) return bits<vec<float, W>>(__builtin_convertvector(x, vec<uint32_t, W>) << 16);
-    else if constexpr (std::is_same_v<T, bool>) return __builtin_convertvector(x, vec<int, W>);
+    else if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int)) return __builtin_convertvector(x, vec<int, W>);
     else return x;
 }
 template <int W, class T> INLINE auto gather(const T* p, long stride) {

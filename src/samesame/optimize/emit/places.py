@@ -24,7 +24,8 @@ from samesame.optimize.ir import Buffer
 STREAMED = 1 << 20                                   # bytes; what is less may be in a cache still
 LANES = Path(__file__).with_name("lanes.h")
 C_TYPES = {"float32": "float", "float64": "double", "bfloat16": "bf16",
-           "int64": "int64_t", "int32": "int32_t", "bool": "bool"}
+           "int64": "int64_t", "int32": "int32_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t",
+           "bool": "bool"}
 KEYWORDS = frozenset([
     "alignas", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue",
     "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for",
