@@ -288,9 +288,12 @@ def _joined(p: Poly) -> Poly:
     leaves less."""
     for m, c in p.terms:
         for a in m:
-            if not isinstance(a, Ratio) or (a.op == "//" and ((d := a.divisor.constant) is None or c % d)):
+            if not isinstance(a, Ratio):
                 continue
-            times, others = (c, without(m, (a,))) if a.op == "mod" else (c // d, without(m, (a,)))
+            d = 1 if a.op == "mod" else a.divisor.constant
+            if d is None or c % d:
+                continue
+            times, others = c // d, without(m, (a,))
             quotient, rest = divide(a.numerator, a.divisor)
             below = [(n + s, -k * e) for n, k in quotient.terms for s, e in a.divisor.terms]
             zero = [*a.numerator.terms, *below, *((n, -k) for n, k in rest.terms)]
