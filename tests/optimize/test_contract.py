@@ -263,12 +263,12 @@ def test_integers_are_drawn_in_an_order_that_the_program_takes(turned):
     assert any(not torch.equal(each, given) for each in seen)
 
 
-def test_a_program_that_takes_no_draw_is_not_held():
+def test_a_program_that_takes_few_draws_is_not_held():
     def factors(x):
         return torch.linalg.cholesky(x)
 
     result = held(factors, factors, torch.eye(6))
-    assert result.failed == "the program itself raises an error on every draw"
+    assert result.failed.startswith("the program itself raises an error on ")
 
 
 class Dequantized(nn.Module):

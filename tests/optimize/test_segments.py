@@ -255,7 +255,7 @@ def test_there_are_none_where_no_segment_has_any(monkeypatch: pytest.MonkeyPatch
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.cumsum(x.mT, 0)[1:]
 
-    with pytest.raises(NoSchedule, match="beside cumsum, which stay calls of torch, there is nothing to compute"):
+    with pytest.raises(NoSchedule, match="beside cumsum, which stays a call of torch, there is nothing to compute"):
         candidate(Moved(), (torch.randn(7, 10),))
     with pytest.raises(NoSchedule, match="there was no time left"):
         module, inputs = Across(), (torch.randn(7, 10),)

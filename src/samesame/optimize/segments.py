@@ -408,7 +408,8 @@ def between(
     laid = layout.specified()
     every = sorted(segments(layout, laid), key=lambda segment: -segment.work)
     if not every:
-        raise NoSchedule(f"beside {calls_of(specification)}, which stay calls of torch, there is nothing to compute")
+        stay = "stay calls" if sum(call.operator != KEPT for call in specification.calls) > 1 else "stays a call"
+        raise NoSchedule(f"beside {calls_of(specification)}, which {stay} of torch, there is nothing to compute")
     conditions = layout.require_composed()
     weights = weights_of(specification)
     reference = Candidate("the form of the kernels", source(laid, tuple(root.form for root in laid.roots())),
