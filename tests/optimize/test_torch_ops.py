@@ -73,6 +73,8 @@ PROGRAMS = {
                           * b.tanh(), (x(3, 4), x(4))),
     "a mask of numbers": (lambda a: (a + torch.where(torch.ones(3, 3).tril() > 0, 0.0, torch.finfo(a.dtype).min)
                                      ).softmax(-1) * torch.where(a > 0, 1.0, 2.0), (x(3, 3),)),
+    "what is divided by less than nothing": (lambda a, b: torch.exp(-a / (b * b).sum()) - 1 / -b.exp(), (
+        x(3, 4), x(4))),
     "positions": (lambda a: a * torch.arange(2, 6) + torch.arange(12).view(3, 4), (x(3, 4),)),
     "several results and a boundary": (several, (x(3, 4), x(4))),
 }

@@ -550,7 +550,7 @@ class Printer:
         if inverse:
             b = Variable(b.text.removeprefix("1 / "), b.axes, b.dtype)
         if a.text == "-1":
-            return self.let(f"-{b.unit}", b.axes, dtype, form)
+            return self.let(f"-1 / {b.unit}" if inverse else f"-{b.unit}", b.axes, dtype, form)
         (left, right), axes = aligned((a, b))
         units = [unit(s) for s in (left, right)]
         if not a.dtype and not b.dtype:
