@@ -92,4 +92,13 @@ def likelihood() -> Specification:
     return replace(some, tensors=tensors, extents=some.extents | {"m": M})
 
 
-PROGRAMS = [rms_norm_then_linear, gated_mlp, attention, two_norms, low_rank, mixture, likelihood]
+def product_and_sum() -> Specification:
+    """A product with a vector beside a sum of something else: no axis is one operand's alone."""
+    x, w = load("x", "m", "k"), load("w", "k")
+    y = plus(fold("sum", "k", times(x, w)), fold("sum", "k", fn("exp", x)))
+    tensors = {"x": tensor("x", M, K, role="input"), "w": tensor("w", K)}
+    return Specification("beside a sum", tensors, dict(m=M, k=K), (Output("y", y, (("m",),), "float32"),))
+
+
+PROGRAMS = [rms_norm_then_linear, gated_mlp, attention, two_norms, low_rank, mixture, likelihood,
+            product_and_sum]

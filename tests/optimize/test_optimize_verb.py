@@ -225,6 +225,22 @@ def test_what_is_not_proved_is_told_in_the_words_of_check(monkeypatch):
     assert re.search("not proved to compute the same; check says: different .*output 0 differs", found.module)
 
 
+def test_a_search_that_looks_at_no_clock_is_ended(monkeypatch):
+    def endless(attempt):
+        yield averaged_first()
+        while True:
+            pass
+
+    found = []
+    monkeypatch.setattr(timing, "cores", lambda: 1)
+    monkeypatch.setattr(verb.Attempt, "searched", endless)
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, candidates: found.extend(candidates) or verb.Optimized(
+        None, attempt.report))
+    report = optimize(module, inputs, minutes=0.1, threads=1).report
+    assert [candidate.name for candidate in found] == ["the mean goes first"]
+    assert any("took longer than its share" in note for note in report.notes)
+
+
 def test_without_a_compiler_algebra_is_left(monkeypatch):
     def missing():
         raise SamesameError("there is no C++ compiler (g++): install g++")

@@ -25,8 +25,8 @@ def contains_contraction(stage: Stage) -> bool:
 
 
 def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ()) -> Iterator[list[Scheduled]]:
-    """For each group of neighbouring stages, every map that takes it; each of the `means` is a group, in one pass.
-    Raises NoSchedule where there is no map."""
+    """For each group of neighbouring stages, every map that takes it; each of the `means` is a group, in one pass. A
+    contraction none of whose axes can be columns is summed up row by row."""
     of_rows, of_contractions = (blocks, (contraction.blocks,)) if gpu else (rows, (lanes, dots))
     outputs = {output.name for output in space.specification.roots()}
     contractions = {stage.target for stage in space.stages if contains_contraction(stage)}
@@ -45,8 +45,4 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
         found = [map(space, group[0], column) for column in able for map in of_contractions]
         if not gpu:
             found += [parts(space, group[0], column) for column in able if common_depth(group[0], column)]
-        if not found and pairwise:
-            found.append(of_rows(space, group, outputs | read_elsewhere))
-        if not found:
-            raise NoSchedule(f"no axis of {', '.join(group[0].axes)} can be a contraction's columns")
-        yield found
+        yield found or [of_rows(space, group, outputs | read_elsewhere)]

@@ -185,6 +185,7 @@ class Ahead:
         begun = self.begun.pop(id(racer), None)
         if begun is None or begun.cancel():
             return False
+        racer.signal(signal.SIGCONT)                       # who was held while the search was ended
         if wait([begun], max(seconds, 0.0)).not_done:
             kill([racer], [begun])
             racer.failed, racer.late = f"not ready after {time.monotonic() - self.since:.0f} s", True

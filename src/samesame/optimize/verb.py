@@ -119,7 +119,7 @@ def optimize(
             with attempt.racing():
                 attempt.prepare()
                 with run.during("search"), attempt.on_threads():
-                    found = list(attempt.listed(candidates(module, example, run) if candidates else attempt.searched()))
+                    found = attempt.listed(candidates(module, example, run) if candidates else attempt.searched())
                 optimized = attempt.decide(found)
             optimized.report.seconds = time.monotonic() - begun
             if candidates is None:
@@ -221,12 +221,21 @@ class Attempt:
             for racer in (*self.incumbents, *self.racers):
                 racer.stop()
 
-    def listed(self, found: Iterable[Candidate]) -> Iterable[Candidate]:
-        """The candidates, for as long as there is time to look for them: the rest is for races and the proof."""
-        for candidate in found:
-            yield candidate
-            if time.monotonic() > self.until:
-                return
+    def listed(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """The candidates that there is time to look for: the rest is for races and the proof. A step that takes longer
+        than expected is ended."""
+        found = list[Candidate]()
+        left = self.until - time.monotonic()
+        search = Run(left if left < math.inf else None)
+        with search.bounded():
+            for candidate in candidates:
+                found.append(candidate)
+                if search.over:
+                    break
+        if search.why:
+            self.report.notes.append("The search was ended within a step that took longer than its share of the time; "
+                                     "give it more with --minutes.")
+        return found
 
     @contextmanager
     def on_threads(self) -> Iterator[None]:
