@@ -16,7 +16,22 @@ from torch.nn import functional as F
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
 from samesame.optimize.contraction import columns
-from samesame.optimize.forms import Form, Place, along, fn, fold, load, made, minus, number, plus, power, times, walk
+from samesame.optimize.forms import (
+    Form,
+    Place,
+    along,
+    concat,
+    fn,
+    fold,
+    load,
+    made,
+    minus,
+    number,
+    plus,
+    power,
+    times,
+    walk,
+)
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import in_stages, work
 from samesame.optimize.partition import Stage, elsewhere, is_pairwise, stages
@@ -244,6 +259,17 @@ def test_a_distance_is_one_loop_nest_and_what_many_share_is_computed_once() -> N
 ])
 def test_what_is_pairwise(form: Form, pairwise: bool) -> None:
     assert is_pairwise(form) is pairwise
+
+
+def test_of_what_is_joined_and_meets_itself_there_is_one_tensor() -> None:
+    """Distances within two sets of points: their union is kept, and read as it is."""
+    union = concat("m", ["i", "j"], [load("x", "i", "k"), load("y", "j", "k")])
+    other = concat("n", ["i", "j"], [load("x", "i", "k"), load("y", "j", "k")])
+    apart = fold("sum", "k", fn("abs", minus(union, other)))
+    kept, distances = stages((Output("z", apart, (("m",), ("n",)), "float32"),), dict(i=3, j=4, m=7, n=7, k=5))
+    assert is_pairwise(apart) and kept.value.operator == "concat"
+    (distance,) = distances.folds.values()
+    assert {x.attributes[0] for x in walk(distance) if x.operator == "load"} == {kept.target}
 
 
 def test_numbers_and_what_few_elements_share_are_computed_where_they_are_used() -> None:

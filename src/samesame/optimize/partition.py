@@ -164,18 +164,20 @@ def is_pairwise(fold: Form) -> bool:
     """A sum over something computed, no product, of tensors none of which has all axes of the result, and two of which
     have an axis each that the other lacks: of distances, where each point meets all others."""
     free = set(fold.axes)
-    tensors = [x for x in walk(fold.arguments[0], arguments=_above_folds) if x.operator in LEAVES]
+    tensors = leaves(fold.arguments[0])
     axes = [set(x.axes) & free for x in tensors]
     computed = any(x.operator not in LEAVES and free <= set(x.axes) for x in factors(fold.arguments[0]))
     apart = any(a - b and b - a for a, b in combinations(axes, 2))
     return fold.attributes[0] == "sum" and computed and apart and not any(free <= own for own in axes)
 
 
-LEAVES = frozenset({"load", "fold"})
+LEAVES = frozenset({"load", "fold", "concat"})
 
 
-def _above_folds(x: Form) -> tuple[Form, ...]:
-    return () if x.operator == "fold" else x.arguments
+def leaves(form: Form) -> list[Form]:
+    """What a form is computed of: tensors, and what is kept as one where it is summed up in pairs."""
+    return [x for x in walk(form, arguments=lambda x: () if x.operator in LEAVES else x.arguments)
+            if x.operator in LEAVES]
 
 
 def is_operand(factor: Form, others: Iterable[Form], fold: Form) -> bool:
@@ -273,8 +275,12 @@ class _Cutter:
                 given = [x if x.operator in ("load", "number") else self.keep(x, (*order, *axes)) for x in given]
             operands = times(*given, *kept)
         else:
-            lanes = is_pairwise(form)                # these run along the results' last axis, in what is kept here, too
-            operands = self.inlined(body, body.axes, (*axes, *order) if lanes else (*order, *axes))
+            inside = (*order, *axes)
+            if is_pairwise(form):
+                inside = (*axes, *order)             # lanes run along the results' last axis, in what is kept here, too
+                joined = [x for x in leaves(body) if x.operator == "concat"]
+                body = exchanged(body, {x: self.keep(x, inside) for x in joined})
+            operands = self.inlined(body, body.axes, inside)
         return Form("fold", (monoid, axes), (operands,))
 
     def inlined(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
