@@ -81,7 +81,7 @@ def worked_out(form: Form, tensors, extents, dims=None):
     whole = found[form].expand([size[a] if a in wanted else -1 for a in axes]) if axes else found[form]
     order = [axes.index(a) for a in wanted]
     rest = [d for d in range(len(axes)) if d not in order]
-    return whole.permute(*order, *rest).reshape([prod(size[a] for a in group) for group in groups])
+    return whole.permute((*order, *rest)).reshape([prod(size[a] for a in group) for group in groups])
 
 
 def bound(part):

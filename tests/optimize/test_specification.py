@@ -113,6 +113,12 @@ STEPS = {
                                     a.lerp(b, 0.3), a.lerp(b, 0.7), a.lerp(b, c), a.clamp(c, b), a.clamp_max(c),
                                     torch.max(a, b), torch.min(a, c), torch.logical_xor(a > 0, b > c),
                                     torch.logical_xor(a, b.relu())), x(3, 4), x(2, 3, 4)[0], x(3, 1)),
+    "of truths": (lambda a, i, p: (torch.logical_and(a, i), torch.logical_or(a, i), torch.logical_not(a),
+                                   torch.logical_not(i), torch.logical_xor(i, p), p ^ (a > 0), p & (a > 0), ~p),
+                  x(3, 4).relu(), torch.arange(4) % 3, torch.arange(4) > 1),
+    "of a number": (lambda a: (a.sum(0), a.mean(-1), a.amax(0), a.softmax(0), a.log_softmax(-1), a.logsumexp(0),
+                               a.var(0, correction=0), torch.linalg.vector_norm(a, 2, 0), a.squeeze(0),
+                               2 * a.transpose(0, -1)), torch.tensor(1.5)),
 }
 MADE = {
     "numbers": (lambda a, i: (torch.full_like(a, 3.0), torch.zeros_like(a > 0), torch.ones_like(i), a.new_zeros(3),
@@ -120,7 +126,7 @@ MADE = {
                               a.clone().fill_(2), torch.arange(1, 9, 3), torch.arange(9, 1, -2) + 0.5,
                               torch.linspace(-1, 2, 7) * 1, torch.linspace(3, 4, 1) * 1, torch.linspace(0, 1, 4)),
                 x(3, 4), torch.arange(3)),
-    "casts": (lambda a, i, n: (i.long() + 0, (a > 0).long(), (a > 0).int().float() * a, a.bool(), n.bool(), i.double()),
+    "casts": (lambda a, i, n: (i.int() + 0, (a > 0).long(), (a > 0).int().float() * a, a.bool(), n.bool(), i.double()),
               x(2, 3), torch.arange(3).int(), torch.arange(3) - 1),
 }
 WRITTEN = {
@@ -147,6 +153,26 @@ EVERYTHING = {
 def test_forms_say_what_torch_computes(program):
     for function, *inputs in program.values():
         agree(function, *inputs)
+
+
+def test_nothing_of_a_matrix_times_zero():
+    """Not even a NaN, where torch does not read it."""
+    _, found = forms_of(lambda a, b, c: torch.addmm(a, b, c, beta=0), x(3, 5), x(3, 4), x(4, 5))
+    assert text(found.outputs[0].form, brief=True) == "b·c"
+
+
+@pytest.mark.parametrize("function", [
+    lambda i, n, b: i.long() * 65536, lambda i, n, b: n * 65536 * i, lambda i, n, b: b.int() * 999,
+    lambda i, n, b: torch.linspace(0, 9, 6, dtype=torch.int64)])
+def test_there_is_no_form_of_integers_that_change(function):
+    """One that is made wider would be multiplied before, and wrap around; one that is cut off is another number."""
+    _, found = forms_of(function, torch.arange(3).int(), torch.arange(3), torch.arange(3).to(torch.int8))
+    assert found.calls
+
+
+def test_a_sum_is_of_what_is_cast():
+    _, found = forms_of(lambda a: a.sum(-1, dtype=torch.float64), x(2, 3))
+    assert text(found.outputs[0].form, brief=True) == "Σ_j float64(a)"
 
 
 def test_a_cast_stays_where_it_is():

@@ -109,6 +109,19 @@ def test_every_row_is_printed(tmp_path):
                                        msg=lambda said, at=(name, number): f"{at}: {said}")
 
 
+def test_functions_of_numbers(tmp_path):
+    """Torch's take none that are Python's."""
+    def program(a, n):
+        ones = torch.ones(4)
+        return (torch.ones_like(n) * 2.5, ones.sum().double() + a, torch.full((4,), 0.1).bfloat16().float() * a,
+                torch.maximum(ones, torch.zeros(4)) + a, ones.exp() * a, (ones > 0.5) & (a > 0))
+
+    inputs = x(4), torch.arange(4).to(torch.uint8)
+    spec = read(capture(program, inputs))
+    found = written(source(spec, [root.form for root in spec.roots()]), tmp_path, program)(*inputs)
+    torch.testing.assert_close(found, program(*inputs))
+
+
 def test_weights_are_shared_not_copied(tmp_path):
     original, (rows,) = Block(), PROGRAMS["block"][1]
     spec = read(capture(original, (rows,)))

@@ -29,21 +29,23 @@ from samesame.optimize.specification import Specification
 
 def _dims(x: Value, dim: Any) -> list[int]:
     listed = list(range(x.rank)) if dim is None or dim == () else [dim] if isinstance(dim, int) else list(dim)
-    return [d % x.rank for d in listed]
+    return [d % x.rank for d in listed] if x.rank else []           # a number has a dimension to torch, which is none
+
+
+def _axes(x: Value, dim: Any) -> list[str]:
+    return [axis for d in _dims(x, dim) for axis in x.dims[d]]
 
 
 @row("aten.sum.dim_IntList", "aten.sum.default")
 def total(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
-    dims = _dims(real(r, _as(r, x, dtype)), dim)
-    axes = [axis for d in dims for axis in x.dims[d]]
-    return Value(r.summed(axes, x.form), r.reduced(x, dims, keepdim), x.dtype)
+    x = real(r, _as(r, x, dtype))
+    return Value(r.summed(_axes(x, dim), x.form), r.reduced(x, _dims(x, dim), keepdim), x.dtype)
 
 
 @row("aten.mean.dim", "aten.mean.default")
 def mean(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
     x = _as(r, x, dtype)
-    dims = _dims(x, dim)
-    return Value(_mean(r, x.form, [a for d in dims for a in x.dims[d]]), r.reduced(x, dims, keepdim), x.dtype)
+    return Value(_mean(r, x.form, _axes(x, dim)), r.reduced(x, _dims(x, dim), keepdim), x.dtype)
 
 
 def _mean(r: Reader, x: Form, axes: Sequence[str]) -> Form:
@@ -56,8 +58,7 @@ def _as(r: Reader, x: Value, dtype: Any) -> Value:
 
 @row("aten.amax")
 def amax(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
-    dims = _dims(x, dim)
-    return Value(f.fold("max", [a for d in dims for a in x.dims[d]], x.form), r.reduced(x, dims, keepdim), x.dtype)
+    return Value(f.fold("max", _axes(x, dim), x.form), r.reduced(x, _dims(x, dim), keepdim), x.dtype)
 
 
 @row("aten.amin")
@@ -82,8 +83,7 @@ def norm(r: Reader, x: Value, ord: Any = 2, dim: Any = None, keepdim: bool = Fal
 @row("aten.logsumexp")
 def logsumexp(r: Reader, x: Value, dim: Any, keepdim: bool = False) -> Value:
     """The maximum, and the logarithm of what is left."""
-    dims = _dims(x, dim)
-    axes = [a for d in dims for a in x.dims[d]]
+    dims, axes = _dims(x, dim), _axes(x, dim)
     most = f.fold("max", axes, x.form)
     rest = f.fn("log", f.fold("sum", axes, f.fn("exp", f.minus(x.form, most))))
     return Value(f.plus(most, rest), r.reduced(x, dims, keepdim), x.dtype)
@@ -92,8 +92,7 @@ def logsumexp(r: Reader, x: Value, dim: Any, keepdim: bool = False) -> Value:
 @row("aten.var.correction")
 def var(r: Reader, x: Value, dim: Any = None, *, correction: float | None = None, keepdim: bool = False) -> Value:
     """The mean of the squares of differences from the mean: two passes."""
-    dims = _dims(x, dim)
-    axes = [a for d in dims for a in x.dims[d]]
+    dims, axes = _dims(x, dim), _axes(x, dim)
     squares = r.summed(axes, f.power(f.minus(x.form, _mean(r, x.form, axes)), 2))
     less = 1 if correction is None else correction
     count = f.extent(*axes) if not less else f.minus(f.extent(*axes), number(less))
@@ -118,14 +117,15 @@ def softmax_of(x: Form, axes: Sequence[str]) -> Form:
 @row("aten.softmax.int", "aten._softmax", "aten.special_softmax")
 def softmax(r: Reader, x: Value, dim: int, dtype: Any = None) -> Value:
     x = _as(r, x, dtype if not isinstance(dtype, bool) else None)
-    return Value(softmax_of(x.form, x.dims[dim]), x.dims, x.dtype)
+    return Value(softmax_of(x.form, _axes(x, dim)), x.dims, x.dtype)
 
 
 @row("aten.log_softmax.int", "aten._log_softmax")
 def log_softmax(r: Reader, x: Value, dim: int, dtype: Any = None) -> Value:
     x = _as(r, x, dtype if not isinstance(dtype, bool) else None)
-    lowered = f.minus(x.form, f.fold("max", x.dims[dim], x.form))
-    return Value(f.minus(lowered, f.fn("log", f.fold("sum", x.dims[dim], f.fn("exp", lowered)))), x.dims, x.dtype)
+    axes = _axes(x, dim)
+    lowered = f.minus(x.form, f.fold("max", axes, x.form))
+    return Value(f.minus(lowered, f.fn("log", f.fold("sum", axes, f.fn("exp", lowered)))), x.dims, x.dtype)
 
 
 @row("aten.rms_norm")
@@ -190,8 +190,9 @@ def matmul(r: Reader, x: Value, y: Value) -> Value:
 
 @row("aten.addmm", "aten.baddbmm", "aten.addmv")
 def addmm(r: Reader, x: Value, a: Value, b: Value, *, beta: float = 1, alpha: float = 1) -> Value:
+    """Nothing of the first, a NaN neither, where beta is 0."""
     product = mul(r, matmul(r, a, b), alpha) if alpha != 1 else matmul(r, a, b)
-    return add(r, product, mul(r, x, beta) if beta != 1 else x)
+    return add(r, product, mul(r, x, beta) if beta != 1 else x) if beta else product
 
 
 @row("aten.einsum")
@@ -253,7 +254,8 @@ def permute(r: Reader, x: Value, order: Sequence[int]) -> Value:
 @row("aten.transpose.int")
 def transpose(r: Reader, x: Value, a: int, b: int) -> Value:
     order = list(range(x.rank))
-    order[a], order[b] = order[b], order[a]
+    for own, other in zip(_dims(x, a), _dims(x, b), strict=True):
+        order[own], order[other] = other, own
     return permute(r, x, order)
 
 
@@ -493,6 +495,8 @@ row("aten.arange.default")(lambda r, end, **_: arange(r, 0, end))
 @row("aten.linspace.default")
 def linspace(r: Reader, start: float, end: float, steps: int, *, dtype: Any = None) -> Value:
     """Even steps; what is nearer to the end is counted from there, as torch does."""
+    if dtype is not None and "float" not in dtype.name:
+        raise Unsupported("steps that are cut off")
     axis = r.axis(steps)
     low, high = Fraction(repr(start)), Fraction(repr(end))
     step = (high - low) / max(steps - 1, 1)

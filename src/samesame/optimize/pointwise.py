@@ -14,8 +14,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import torch
-
 from samesame.formula.expr import Unsupported
 from samesame.formula.scalars import SCALARS
 from samesame.graph import Dtype
@@ -42,7 +40,6 @@ UNARY: dict[str, Callable[[Form], Form]] = {
     "aten.neg": lambda x: f.times(number(-1), x),
     "aten.sqrt": lambda x: f.power(x, HALF), "aten.rsqrt": lambda x: f.power(x, -HALF),
     "aten.reciprocal": lambda x: f.power(x, -1), "aten.square": lambda x: f.power(x, 2),
-    "aten.logical_not": lambda x: f.logic("not", x),
     "aten.frac": lambda x: f.minus(x, f.fn("trunc", x)),
     "aten.relu6": lambda x: between(x, 0, 6),
     "aten.hardsigmoid": lambda x: scaled(between(f.plus(x, number(3)), 0, 6), Fraction(1, 6)),
@@ -55,17 +52,20 @@ BINARY: dict[str, Callable[[Form, Form], Form]] = {
     "aten.lt": partial(f.compare, "<"), "aten.le": partial(f.compare, "≤"), "aten.eq": partial(f.compare, "="),
     "aten.gt": partial(f.compare, ">"), "aten.ge": partial(f.compare, "≥"), "aten.ne": partial(f.compare, "≠"),
     "aten.max.other": partial(f.extremum, "max"), "aten.min.other": partial(f.extremum, "min"),
-    "aten.logical_and": partial(f.logic, "and"), "aten.logical_or": partial(f.logic, "or"),
 }
-BITWISE = {"aten.bitwise_and": "and", "aten.bitwise_or": "or", "aten.bitwise_not": "not"}
+LOGIC: dict[str, Callable[..., Form]] = {
+    "and": partial(f.logic, "and"), "or": partial(f.logic, "or"), "not": partial(f.logic, "not"),
+    "xor": lambda a, b: f.logic("and", f.logic("or", a, b), f.logic("not", f.logic("and", a, b))),
+}
 for _name, _function in (UNARY | {name: UNARY[known] for name, known in SYNONYMS.items()}).items():
     row(_name)(lambda r, x, *settings, of=_function: r.pointwise(of, real(r, x, settings)))
 for _name, _both in BINARY.items():
     row(_name)(lambda r, x, y, of=_both: r.pointwise(of, x, y))
 
 
-for _name, _op in BITWISE.items():
-    row(_name)(lambda r, *xs, op=_op: r.pointwise(partial(f.logic, op), *_truths(r, xs)))
+for _name, _logic in LOGIC.items():
+    row(f"aten.bitwise_{_name}")(lambda r, *xs, of=_logic: r.pointwise(of, *_truths(r, xs)))
+    row(f"aten.logical_{_name}")(lambda r, *xs, of=_logic: r.pointwise(of, *(to(r, x, Dtype("bool")) for x in xs)))
 
 
 def _truths(r: Reader, xs: Sequence[Any]) -> Sequence[Any]:
@@ -164,15 +164,6 @@ def addcdiv(r: Reader, x: Value, a: Value, b: Value, *, value: float = 1) -> Val
     return add(r, x, div(r, a, b), alpha=value)
 
 
-@row("aten.logical_xor")
-def logical_xor(r: Reader, x: Value, y: Value) -> Value:
-    """One of them, and not both."""
-    def either(a: Form, b: Form) -> Form:
-        return f.logic("and", f.logic("or", a, b), f.logic("not", f.logic("and", a, b)))
-
-    return r.pointwise(either, *(to(r, z, Dtype("bool")) for z in (x, y)))
-
-
 def _numbers(r: Reader, *operands: Any) -> None:
     if all(r.kind(x) == "bool" for x in operands):
         raise Unsupported("arithmetic of booleans")
@@ -254,12 +245,4 @@ def to(r: Reader, x: Value, dtype: Any = None, *_: Any, **settings: Any) -> Valu
         return r.pointwise(lambda a: f.where(a, number(1), number(0)), x)
     if "float" in dtype.name:
         return r.pointwise(partial(f.cast, dtype.name), x)
-    if r.kind(x) != "int" or not holds(dtype.name, x.dtype):
-        raise Unsupported("a cast to integers")
-    return x
-
-
-def holds(wide: str, narrow: str) -> bool:
-    """Whether an integer dtype has every number of the other."""
-    mine, other = (torch.iinfo(getattr(torch, name)) for name in (wide, narrow))
-    return mine.min <= other.min and other.max <= mine.max
+    raise Unsupported("a cast to integers, where others wrap around")

@@ -123,15 +123,16 @@ class Reader:
 
     def _taken(self, node: Node, operand: Node) -> Any:
         """What an operator reads. A form is of reals: there are none of complex numbers, and integers of few bits are
-        made real first, as torch does, or only moved."""
+        made real first, as torch does, or only moved. Nor are integers made wider: part of a sum or a product of them
+        would be worked out, and wrap around, before."""
         value, result = self.values[operand], kinds_of(node)[0]
         if any("complex" in kind.dtype for kind in (*kinds_of(node), *kinds_of(operand)) if kind is not None):
             raise Unsupported("complex numbers")
-        if not isinstance(value, Value) or value.dtype not in FEW_BITS or node.operator in CASTS:
+        if not isinstance(value, Value) or self.kind(value) != "int" or node.operator in CASTS:
             return value
-        if "float" in result.dtype:
+        if "float" in result.dtype and value.dtype in FEW_BITS:
             return Value(cast(result.dtype, value.form), value.dims, result.dtype)
-        if result.dtype not in (value.dtype, "bool"):
+        if result.dtype not in (value.dtype, "bool") and (value.dtype in FEW_BITS or result.dtype == "int64"):
             raise Unsupported("arithmetic of integers")
         return value
 

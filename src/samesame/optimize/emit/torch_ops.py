@@ -198,10 +198,7 @@ class Printer:
             return self.contract(form, list(below), attributes[0])
         if operator in PATTERNS:
             dtype = "bool" if operator in BOOLEAN else attributes[0] if operator == "cast" else None
-            pattern = PATTERNS[operator](*attributes)
-            if operator == "compare" and all(x.operator == "number" for x in below):     # Python's truth has no shape
-                pattern = f"torch.tensor({pattern}, device={self.device()})"
-            return self.apply(form, pattern, below, dtype)
+            return self.apply(form, PATTERNS[operator](*attributes), below, dtype, plain=operator == "minus")
         made: Variable = getattr(self, f"_{operator}")(form)
         return made
 
@@ -309,9 +306,16 @@ class Printer:
     def _position(self, form: Form) -> Variable:
         return self.let(self.index(form.attributes[0], form.axes), form.axes, "int64", form)
 
-    def apply(self, form: Form, pattern: str, xs: Sequence[Form], dtype: str | None = None) -> Variable:
-        """A line: the pattern with the operands, brought over the same axes."""
+    def apply(
+        self, form: Form, pattern: str, xs: Sequence[Form], dtype: str | None = None, plain: bool = False
+    ) -> Variable:
+        """A line: the pattern with the operands, brought over the same axes. Where these are plain numbers, so is what
+        comes of them if it may be `plain`; functions of torch take a tensor."""
         variables = [self.variable(x) for x in xs]
+        if not plain and not any(v.dtype for v in variables):
+            given = "float64" if dtype == "bool" else dtype or self.real
+            text = f"torch.tensor({variables[0].text}, dtype=torch.{given}, device={self.device()})"
+            variables[0] = Variable(text, (), given)
         shown, axes = aligned(variables)
         units = [unit(s) for s in shown] if " " in pattern or "}." in pattern else shown
         return self.let(pattern.format(*units), axes, dtype or promoted(v.dtype for v in variables), form)
@@ -328,7 +332,7 @@ class Printer:
                 terms = [part, *(term for term in terms if term not in part.arguments)]
                 break
         self.sums.append(frozenset(codes))
-        return self.apply(form, " + ".join("{}" for _ in terms), terms)
+        return self.apply(form, " + ".join("{}" for _ in terms), terms, plain=True)
 
     def _power(self, form: Form) -> Variable:
         (q,), (x,) = form.attributes, form.arguments
