@@ -170,10 +170,10 @@ class Ahead:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Inside, they stand still."""
-        self.going.clear()
-        for racer in self.racers:
-            racer.signal(signal.SIGSTOP)
         try:
+            self.going.clear()
+            for racer in self.racers:
+                racer.signal(signal.SIGSTOP)
             yield
         finally:
             for racer in self.racers:
@@ -185,7 +185,8 @@ class Ahead:
         begun = self.begun.pop(id(racer), None)
         if begun is None or begun.cancel():
             return False
-        racer.signal(signal.SIGCONT)                       # who was held while the search was ended
+        self.going.set()                                   # who was held while the search was ended
+        racer.signal(signal.SIGCONT)
         if wait([begun], max(seconds, 0.0)).not_done:
             kill([racer], [begun])
             racer.failed, racer.late = f"not ready after {time.monotonic() - self.since:.0f} s", True
@@ -196,6 +197,7 @@ class Ahead:
         """Nobody is started any more; threads end after the processes that hang on them."""
         for begun in self.begun.values():
             begun.cancel()
+        self.going.set()                                   # a thread that waits has an end, too
         kill(self.racers, self.begun.values())
         self.pool.shutdown()
 
