@@ -65,13 +65,17 @@ for _name, _both in BINARY.items():
 
 for _name, _logic in LOGIC.items():
     row(f"aten.bitwise_{_name}")(lambda r, *xs, of=_logic: r.pointwise(of, *_truths(r, xs)))
-    row(f"aten.logical_{_name}")(lambda r, *xs, of=_logic: r.pointwise(of, *(to(r, x, Dtype("bool")) for x in xs)))
+    row(f"aten.logical_{_name}")(lambda r, *xs, of=_logic: r.pointwise(of, *_made_truths(r, xs)))
 
 
 def _truths(r: Reader, xs: Sequence[Any]) -> Sequence[Any]:
     if any(r.kind(x) != "bool" for x in xs):
         raise Unsupported("arithmetic of bits")
     return xs
+
+
+def _made_truths(r: Reader, xs: Sequence[Value]) -> Sequence[Value]:
+    return [to(r, x, Dtype("bool")) for x in xs]
 
 
 def real(r: Reader, x: Any, settings: tuple[Any, ...] = ()) -> Any:
