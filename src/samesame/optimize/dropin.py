@@ -501,8 +501,8 @@ class Record:
     """A named tuple, a dataclass or a mapping in a skeleton: its parts by name, and its class as `module:name`, without
     the module where that is the program's own, which another process may import by another name."""
 
-    def __init__(self, kind: str, parts: dict[Any, Any]) -> None:
-        self.kind, self.parts = kind, parts
+    def __init__(self, kind: str, parts: dict[Any, Any], cls: Any = None) -> None:
+        self.kind, self.parts, self.cls = kind, parts, cls
 
     def __repr__(self) -> str:
         return f"Record({self.kind!r}, {self.parts!r})"
@@ -531,9 +531,8 @@ def of_classes(shape: Any, original: Any) -> Any:
     there."""
     if isinstance(shape, Record):
         module, _, name = shape.kind.rpartition(":")
-        made = Record(shape.kind, of_classes(shape.parts, original))
-        made.cls = reduce(getattr, name.split("."), import_module(module or home_of(original)))  # type: ignore[attr-defined]
-        return made
+        cls = reduce(getattr, name.split("."), import_module(module or home_of(original)))
+        return Record(shape.kind, of_classes(shape.parts, original), cls)
     if type(shape) in (tuple, list):
         return type(shape)(of_classes(part, original) for part in shape)
     return {key: of_classes(part, original) for key, part in shape.items()} if type(shape) is dict else shape
@@ -578,5 +577,5 @@ def filled(shape: Any, tensors: Iterator[torch.Tensor]) -> Any:
     if type(shape) is dict:
         return {key: filled(part, tensors) for key, part in shape.items()}
     if isinstance(shape, Record):
-        return put_together(shape.cls, filled(shape.parts, tensors))  # type: ignore[attr-defined]
+        return put_together(shape.cls, filled(shape.parts, tensors))
     return shape
