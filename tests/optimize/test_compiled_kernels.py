@@ -18,8 +18,9 @@ from compiled_programs import compile_program
 from samesame.evidence import SamesameError
 from samesame.formula.expr import maximum, minimum
 from samesame.formula.scalars import SCALARS
-from samesame.optimize import machine, tune
+from samesame.optimize import compiled, machine, tune
 from samesame.optimize.compiled import Compiled, _vector_functions, library, load
+from samesame.optimize.emit.places import LANES
 from samesame.optimize.ir import Buffer, Kernel, Program, Store, bound, loop
 
 K, N = 20, 45
@@ -121,6 +122,27 @@ def test_a_text_that_does_not_compile_leaves_nothing_behind(tmp_path: Path, monk
     with pytest.raises(SamesameError, match="cannot compile"):
         library("this is no C++")
     assert not list((tmp_path / "kernels").iterdir())
+
+
+def test_what_all_kernels_begin_with_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where there is no room for it that is said."""
+    ran, run = list[bool](), compiled._run
+    monkeypatch.setenv("SAMESAME_STORE", str(tmp_path / "rules.sqlite"))
+    monkeypatch.setattr(compiled, "_run", lambda step: ran.append("c++-header" in step) or run(step))
+    lanes = LANES.read_text()
+    for number in range(2):
+        library(f"{lanes}\nlong first_{number}() {{ return {number}; }}")
+    library("long other() { return 3; }")
+    assert ran.count(True) == 1 and len(list((tmp_path / "kernels").glob("lanes-*"))) == 1
+
+    def full(source: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("SAMESAME_STORE", str(tmp_path / "another" / "rules.sqlite"))
+    monkeypatch.setattr(compiled.os, "replace", full)
+    with pytest.raises(SamesameError, match=r"cannot be kept in .*No space left"):
+        library(f"{lanes}\nlong second() {{ return 2; }}")
+    assert not list((tmp_path / "another" / "kernels").iterdir())
 
 
 # ---------------------------------------------------------------------------------------------------- the interpreter

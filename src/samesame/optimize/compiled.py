@@ -13,7 +13,6 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -73,11 +72,11 @@ def library(source: str, flags: Iterable[str] = FLAGS) -> Path:
             folder.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(dir=folder) as work:
                 threads = ["-fopenmp"] if runtime is not None else []
-                compile = [program, *flags, *threads]
-                if source.startswith(LANES.read_text()):
-                    kept = _header(compile, folder, f"{version}\n{here().features}")
-                    source = f'#include "{kept / LANES.name}"\n{source.removeprefix(LANES.read_text())}'
-                made = _compiled(source, compile, runtime, Path(work))
+                command = [program, *flags, *threads]
+                if source.startswith(lanes := LANES.read_text()):
+                    header = _header(lanes, command, folder, f"{version}\n{here().features}")
+                    source = f'#include "{header}"\n{source.removeprefix(lanes)}'
+                made = _compiled(source, command, runtime, Path(work))
                 os.replace(made, file)               # whole or not at all
         except OSError as fault:
             raise SamesameError(f"compiled kernels cannot be kept in {folder}: {fault.strerror}; "
@@ -85,29 +84,32 @@ def library(source: str, flags: Iterable[str] = FLAGS) -> Path:
     return file
 
 
-def _header(compile: list[str], folder: Path, machine: str) -> Path:
-    """A folder with what all kernels begin with, read by the compiler once and for all: half of the time that small
+def _header(lanes: str, command: list[str], folder: Path, machine: str) -> Path:
+    """A file with what all kernels begin with, read by the compiler once and for all: half of the time that small
     kernels take to be compiled. One that does not know such a file reads the text beside it."""
-    mark = hashlib.sha256("\n".join([LANES.read_text(), *compile, machine]).encode()).hexdigest()
+    mark = hashlib.sha256("\n".join([lanes, *command, machine]).encode()).hexdigest()
     kept = folder / f"lanes-{mark[:32]}"
     if not kept.exists():
         with TemporaryDirectory(dir=folder) as work:
             text = Path(work) / "lanes" / LANES.name
             text.parent.mkdir()
-            text.write_text(LANES.read_text())
-            _run([*compile, "-x", "c++-header", str(text), "-o", f"{text}.gch"])
-            with suppress(OSError):                  # another process was first
-                os.replace(text.parent, kept)
-    return kept
+            text.write_text(lanes)
+            _run([*command, "-x", "c++-header", str(text), "-o", f"{text}.gch"])
+            try:
+                os.replace(text.parent, kept)        # whole or not at all
+            except OSError:
+                if not kept.exists():                # else another process was first
+                    raise
+    return kept / LANES.name
 
 
-def _compiled(source: str, compile: list[str], runtime: Path | None, folder: Path) -> Path:
+def _compiled(source: str, command: list[str], runtime: Path | None, folder: Path) -> Path:
     """Two steps, so that the compiler does not link an OpenMP library of its own beside torch's."""
     text, code, made = folder / "kernels.cpp", folder / "kernels.o", folder / "kernels.so"
     text.write_text(source)
-    sanitized = [flag for flag in compile if flag.startswith("-fsanitize")]
-    _run([*compile, "-c", str(text), "-o", str(code)])
-    _run([compile[0], "-shared", *sanitized, str(code), "-o", str(made), *([str(runtime)] if runtime else []),
+    sanitized = [flag for flag in command if flag.startswith("-fsanitize")]
+    _run([*command, "-c", str(text), "-o", str(code)])
+    _run([command[0], "-shared", *sanitized, str(code), "-o", str(made), *([str(runtime)] if runtime else []),
           *_vector_functions(), "-Wl,--as-needed", "-lm"])
     return made
 
