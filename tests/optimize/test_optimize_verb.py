@@ -240,6 +240,18 @@ def test_a_search_that_looks_at_no_clock_is_ended(monkeypatch):
     assert any("took longer than its share" in note for note in report.notes)
 
 
+def test_a_search_that_ends_by_itself_was_not_ended(monkeypatch):
+    """A little after its share of the time."""
+    def late(attempt):
+        time.sleep(max(attempt.until - time.monotonic(), 0.0) + 0.05)
+        yield averaged_first()
+
+    monkeypatch.setattr(timing, "cores", lambda: 1)
+    monkeypatch.setattr(verb.Attempt, "searched", late)
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, candidates: verb.Optimized(None, attempt.report))
+    assert not optimize(module, inputs, minutes=0.1, threads=1).report.notes
+
+
 def test_without_a_compiler_algebra_is_left(monkeypatch):
     def missing():
         raise SamesameError("there is no C++ compiler (g++): install g++")

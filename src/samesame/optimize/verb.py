@@ -224,7 +224,7 @@ class Attempt:
     def listed(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """The candidates that there is time to look for: the rest is for races and the proof. A step that takes longer
         than expected is ended."""
-        found = list[Candidate]()
+        found, ended = list[Candidate](), False
         left = self.until - time.monotonic()
         search = Run(left if left < math.inf else None)
         with search.bounded():
@@ -232,7 +232,8 @@ class Attempt:
                 found.append(candidate)
                 if search.over:
                     break
-        if search.why:
+            ended = True                                   # by itself
+        if not ended:
             self.report.notes.append("The search was ended within a step that took longer than its share of the time; "
                                      "give it more with --minutes.")
         return found
