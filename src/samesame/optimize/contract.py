@@ -44,17 +44,15 @@ SIGNS, SIGNS_INSIDE = 2, 6                                 # tries: an error ins
 PRODUCTS = {                                               # sums of products: the operand whose last dimension is
     "mm": 0, "bmm": 0, "matmul": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0,         # summed over
 }
-MOVEMENTS = movements()
+MOVEMENTS = movements() - {"aten.copy"}                    # which is a cast, too
 SUMS = ("sum", "mean", "cumsum", "einsum", "convolution")
 INSIDE = (                                                 # operators that round inside, as if what they read were off
     "softmax", "_softmax", "log_softmax", "_log_softmax", "logsumexp", "layer_norm", "native_layer_norm", "rms_norm",
     "_fused_rms_norm", "group_norm", "native_group_norm", "gelu", "var", "std", "var_mean",
     "scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu",
 )
-EXACT = (
-    "view", "reshape", "permute", "transpose", "t", "expand", "slice", "select", "cat", "clone", "where", "neg", "abs",
-    "relu", "unsqueeze", "squeeze", "unbind", "split", "chunk", "stack", "amax", "amin", "max", "maximum", "minimum",
-    "contiguous", "alias", "detach", "unflatten", "flatten", "movedim", "index_select", "gather", "masked_fill",
+EXACT = (                                                  # beside those that only move elements
+    "where", "neg", "abs", "relu", "amax", "amin", "max", "maximum", "minimum", "index_select", "gather", "masked_fill",
 )
 HARD: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {       # rows, from one of normal numbers
     "zeros": torch.zeros_like,
@@ -368,10 +366,10 @@ class Oracle:
             return None
         if (count := summed(node, name)) > 1:
             return self.of_sum(node, known, read, count)
-        types = node.type if isinstance(node.type, tuple) else (node.type,)
-        stored = tuple(0.0 if name in EXACT else unit(type_.dtype) for type_ in types)
         if packet(node.operator) in MOVEMENTS:
             return self.carried(node, known, read)
+        types = node.type if isinstance(node.type, tuple) else (node.type,)
+        stored = tuple(0.0 if name in EXACT else unit(type_.dtype) for type_ in types)
         if name in INSIDE:
             rounding = min(max(stored), FLOAT32) * math.sqrt(max(node.inputs[0].shape[-1], 1))
             read = {n: _map(lambda x, e: _sum(rounding * x.abs(), e), known[n], e) for n, e in read.items()
