@@ -13,8 +13,8 @@ from samesame.capture import capture
 from samesame.optimize import contract as rules
 from samesame.optimize import oracle
 from samesame.optimize.contract import contract
-from samesame.optimize.oracle import Oracle
 from samesame.optimize.job import Job
+from samesame.optimize.oracle import Oracle
 
 
 @pytest.fixture(autouse=True)
