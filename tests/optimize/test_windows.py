@@ -95,7 +95,7 @@ CALLS = {
     "a cut window": lambda x: F.avg_pool2d(x[..., 1:], 2, 2, ceil_mode=True),
     "the border does not count": lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
     "places of the maxima": lambda x: F.max_pool2d(x, 2, return_indices=True)[1],
-    "many products": lambda x: F.conv2d(x, torch.ones(2, 3, 5, 5)),
+    "many products": lambda x: F.conv2d(x, torch.ones(2, 3, 7, 7)),
     "transposed": lambda x: F.conv_transpose2d(x, torch.ones(3, 2, 1, 1)),
     "windows of two sizes": lambda x: F.adaptive_avg_pool2d(x, 3),
 }
@@ -123,6 +123,7 @@ PROVED = {
     "of a grid": lambda x: F.adaptive_avg_pool2d(x, (4, 5)),
     "depthwise": lambda x: F.conv2d(x, x[:1, :, :3, :3].transpose(0, 1), padding=1, groups=3),
     "pointwise": lambda x: F.conv2d(x, x[:2, :, :1, :1], stride=2),
+    "patches": lambda x: F.conv2d(x, torch.cos(torch.arange(2 * 3 * 8 * 10.0)).view(2, 3, 8, 10), stride=(8, 10)),
 }
 
 

@@ -4,8 +4,8 @@ A window is a place of two axes, `step·i + spread·t`: where it stands, and whe
 fold over t, and a convolution a contraction over t and the channels, with which the rest of the program can go into one
 kernel. Windows that lie side by side are a dimension split in two digits. A border is written around the tensor first,
 and what is computed is kept where windows overlap, or each of them would compute it again. A convolution of one point
-is a matmul; where each window multiplies many channels, torch's own library does as well as any kernel of ours, and the
-call stays.
+or of patches is a matmul; where windows that overlap multiply many channels, torch's own library does better than our
+kernels, and the call stays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from samesame.optimize.operators import of_one_axis, pad, reshape
 from samesame.optimize.pointwise import add, real
 from samesame.optimize.reading import Reader, Value, channel, row
 
-FEW = 64                                             # products of a window, to be summed by a kernel of ours
+FEW = 144                                            # products of a window, to be summed by a kernel of ours
 Numbers = Sequence[int]
 
 
@@ -133,10 +133,12 @@ def convolution(
 ) -> Value:
     """Σ over the channels of a group and the places in a window."""
     out, channels, *kernel = map(r.size, w.dims)
-    if transposed or (prod(kernel) > 1 and channels * prod(kernel) > FEW):
-        raise Unsupported("a convolution that torch does as well as a kernel of ours")
     rank = len(kernel)
-    windows = Windows(r, x, kernel, each(stride, rank), each(padding, rank), each(dilation, rank), 0.0)
+    stride, padding, dilation = (each(numbers, rank) for numbers in (stride, padding, dilation))
+    side_by_side = tuple(kernel) == stride and not any(padding) and set(dilation) == {1}
+    if transposed or (channels * prod(kernel) > FEW and not side_by_side and prod(kernel) > 1):
+        raise Unsupported("a convolution that torch does as well as a kernel of ours")
+    windows = Windows(r, x, kernel, stride, padding, dilation, 0.0)
     shape, inner = list(map(r.size, windows.where)), [n for n in map(r.size, windows.taps) if n > 1]
     batch, outputs = r.size(windows.outer[0]), out // groups
     taken = reshape(r, windows.x, (batch, groups, channels, *shape, *inner))
