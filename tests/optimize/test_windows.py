@@ -123,7 +123,7 @@ PROVED = {
     "of a grid": lambda x: F.adaptive_avg_pool2d(x, (4, 5)),
     "depthwise": lambda x: F.conv2d(x, x[:1, :, :3, :3].transpose(0, 1), padding=1, groups=3),
     "pointwise": lambda x: F.conv2d(x, x[:2, :, :1, :1], stride=2),
-    "patches": lambda x: F.conv2d(x, torch.cos(torch.arange(2 * 3 * 8 * 10.0)).view(2, 3, 8, 10), stride=(8, 10)),
+    "patches": lambda x: F.conv2d(x, torch.sin(x), stride=(8, 10)),
 }
 
 
