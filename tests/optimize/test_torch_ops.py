@@ -211,6 +211,17 @@ def test_attention_is_found_again(name, tmp_path):
     torch.testing.assert_close(written(text, tmp_path)(*inputs), program(*inputs))
 
 
+def test_queries_that_are_joined_have_an_axis_that_no_tensor_has(tmp_path):
+    def program(a, c):
+        h = torch.cat((c, a), 1)[:, None]
+        return F.scaled_dot_product_attention(h, h, h)
+
+    inputs = x(2, 3, 4), x(2, 1, 4)
+    spec = read(capture(program, inputs))
+    fast = written(source(spec, [root.form for root in spec.roots()]), tmp_path, program)
+    torch.testing.assert_close(fast(*inputs), program(*inputs))
+
+
 def test_inputs_that_stand_inside_others_come_one_by_one(tmp_path):
     """And each has a name of its own."""
     def program(pair, pair_0):
