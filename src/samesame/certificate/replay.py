@@ -45,8 +45,8 @@ Given = tuple[dict[str, Any], Mapping[str, Any]]        # a saved graph, and its
 TRUSTED = ["that the graphs are what the programs compute, at every size of the region",
            "that proofs are over real numbers: casts between real types are the identity in them",
            "that the second prover tries random values at small sizes: it refutes, and it proves nothing for all sizes",
-           "which tensors may be infinite: what is in front of a proof is a number, unless it is there with masks of −∞ "
-           "in front, too"]
+           "which tensors may be infinite: what is in front of a proof is a number, unless it is there with masks of "
+           "−∞ in front, too"]
 LADDER = [
     "undecided",
     "tested",
