@@ -137,6 +137,10 @@ PROGRAMS = {
 }
 
 
+# All tests of a certificate in a row: the process that made it goes on with it.
+about_each = pytest.mark.parametrize("name", PROGRAMS, scope="module")
+
+
 class Certificates(dict):
     """By name, each made when it is first asked for: of two processes none has to make those of the other's tests."""
 
@@ -152,7 +156,7 @@ def certificates():
     return Certificates()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@about_each
 def test_a_certificate_replays(certificates, name):
     form = certificates[name]
     checked, trusted = replay(form)
@@ -272,7 +276,7 @@ def refused(form):
 
 
 @pytest.mark.parametrize("seed", range(35))
-@pytest.mark.parametrize("name", PROGRAMS)
+@about_each
 def test_a_change_is_noticed_whether_or_not_it_was_sealed_again(certificates, name, seed):
     form = tampered(certificates[name], seed)
     refused(form)
@@ -594,7 +598,7 @@ def test_what_the_solver_settles_is_asked_anew_from_the_formulas(certificates):
         assert kind in refused(renamed(form))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@about_each
 def test_no_term_is_without_use(certificates, name):
     form = certificates[name]
     used = {term for side in ("left", "right") for term in form[side]["terms"].values()}
