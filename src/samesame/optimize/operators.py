@@ -20,6 +20,7 @@ from samesame.formula.expr import Unsupported
 from samesame.graph import Dtype, Graph
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, Part, Place, base, number, walk
+from samesame.optimize.lookups import LOOK_UPS
 from samesame.optimize.pointwise import HALF, add, mul, real, scaled, sub, to
 from samesame.optimize.reading import Reader, Value, channel, row
 from samesame.optimize.specification import Specification
@@ -537,16 +538,17 @@ row("aten.scalar_tensor")(lambda r, value, *, dtype=None: full(r, (), value, dty
 # ------------------------------------------------------------------------------------------------ the whole graph
 
 
-def read(graph: Graph, until: float = inf) -> Specification:
-    """The captured graph as forms. Raises Unsupported where that takes longer than until then, on time.monotonic."""
+def read(graph: Graph, until: float = inf, look_ups: bool = True) -> Specification:
+    """The captured graph as forms, look-ups at integers in data too if asked for: else these stay calls. Raises
+    Unsupported where that takes longer than until then, on time.monotonic."""
     with deep_recursion():
-        reader = Reader(graph, until)
+        reader = Reader(graph, until, frozenset() if look_ups else LOOK_UPS)
     outputs = tuple(reader.output(name, reader.values[node]) for name, node in graph.roots)
-    forms = list(walk(*(x.form for x in (*reader.arguments, *outputs))))
+    forms = list(walk(*(x.form for x in (*reader.arguments, *outputs)), *(i for i, _ in reader.looked)))
     used = {form.attributes[0] for form in forms if form.operator == "load"}
     names = set(reader.extents).union(*(form.axes for form in forms))
     tensors = {name: tensor for name, tensor in reader.tensors.items() if name in used or tensor.role == "input"}
     return Specification(
         graph.name, tensors, {axis: reader.extents[base(axis)] for axis in sorted(names)}, outputs,
-        tuple(reader.calls), tuple(node.name for node in graph.sources("input")),
+        tuple(reader.calls), tuple(node.name for node in graph.sources("input")), tuple(dict.fromkeys(reader.looked)),
     )

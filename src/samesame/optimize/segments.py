@@ -44,7 +44,7 @@ from samesame.optimize.meaning import Malformed
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import COMPOSITION, Native, Tune, left, natives, once, require_filled, tried
 from samesame.optimize.partition import replaced
-from samesame.optimize.reading import MOVES
+from samesame.optimize.reading import MOVES, is_moved
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.search import Found, Rewriting
 from samesame.optimize.specification import KEPT, Call, Output, Specification, Tensor
@@ -106,7 +106,8 @@ class Layout:
             if call.operator == KEPT:
                 self.kept.add(len(self.at))
                 kept |= {*call.results}
-            elif all(x.operator in MOVES and x.attributes[0] not in kept for x in walk(*own)):
+            elif all(map(is_moved, own)) and kept.isdisjoint(
+                    x.attributes[0] for x in walk(*own) if x.operator == "load"):
                 self.ready.add(call)
             else:
                 level += 1
@@ -126,7 +127,7 @@ class Layout:
             form, order = self._over(self.forms[number], level), [axis for d in root.turned for axis in root.dims[d]]
             if number in self.kept:
                 self.roots[number], computed[number] = form, order
-            elif root.dtype in FLOATS and any(x.operator not in MOVES for x in walk(form)):
+            elif root.dtype in FLOATS and not is_moved(form):
                 part = self._part(self.forms[number], order, root.dtype, level)
                 self.roots[number], computed[number] = part.loaded(), order
             else:
