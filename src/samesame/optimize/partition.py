@@ -30,7 +30,7 @@ class Stage:
     axes: tuple[str, ...]
     value: Form
     folds: dict[str, Form] = field(default_factory=dict)
-    dtype: str = ""                                  # of an output; what is kept in between is accumulated in float
+    dtype: str = ""                                  # of an output, or an index; else what is kept is as sums are
 
     @property
     def whole(self) -> Form:
@@ -221,17 +221,17 @@ class _Cutter:
         if output.dtype in NOT_ROUNDED and sorted(axes) == [*output.form.axes]:
             self.read_as(output.form, stage)
 
-    def keep(self, form: Form, order: Sequence[str]) -> Form:
+    def keep(self, form: Form, order: Sequence[str], dtype: str = "") -> Form:
         """The form as a tensor of its own, with its axes in this order where it is kept for the first time, and last
         those that are not in it: the axis of a part of a concatenation."""
         if form not in self.kept:
             axes = dict.fromkeys(axis for axis in (*order, *form.axes) if axis in form.axes)
-            self.kept[form] = self.another(form) or self.new(form, tuple(axes))
+            self.kept[form] = self.another(form) or self.new(form, tuple(axes), dtype)
         return self.kept[form]
 
-    def new(self, form: Form, axes: tuple[str, ...]) -> Form:
+    def new(self, form: Form, axes: tuple[str, ...], dtype: str) -> Form:
         value, folds = self.value(form, axes)
-        self.stages.append(stage := Stage(f"kept {len(self.stages)}", axes, value, folds))
+        self.stages.append(stage := Stage(f"kept {len(self.stages)}", axes, value, folds, dtype))
         return self.read_as(form, stage)
 
     def read_as(self, form: Form, stage: Stage) -> Form:
@@ -273,13 +273,16 @@ class _Cutter:
         return go(form), folds
 
     def with_tables(self, form: Form) -> Form:
-        """The form with whatever is looked up in as a tensor: of its axes first those that the index has, too."""
+        """The form with whatever is looked up in as a tensor, of its axes first those that the index has, too; and with
+        what is looked up to be an index kept, so that proofs have one look-up within another at most."""
         kept = dict[Form, Form]()
         for x in walk(form):
-            if x.operator == "lookup" and table_of(x).operator not in ("load", "position"):
+            if x.operator == "lookup":
                 table, i = x.arguments
                 both = [axis for axis in table.axes if axis in i.axes and axis not in x.attributes]
-                kept[table] = self.keep(table, (*both, *x.attributes))
+                if table_of(x).operator not in ("load", "position"):
+                    kept[table] = self.keep(table, (*both, *x.attributes))
+                kept |= {y: self.keep(y, y.axes, "int64") for y in walk(i) if y.operator == "lookup"}
         return exchanged(form, kept) if kept else form
 
     def fold(self, form: Form, order: tuple[str, ...]) -> Form:

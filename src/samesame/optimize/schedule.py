@@ -32,9 +32,11 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
     of_rows, of_contractions = (blocks, (contraction.blocks,)) if gpu else (rows, (lanes, dots))
     outputs = {output.name for output in space.specification.roots()}
     contractions = {stage.target for stage in space.stages if contains_contraction(stage)}
+    indices = {stage.target for stage in space.stages if stage.target not in outputs and "int" in stage.dtype}
     in_one = {mean.mean.target: mean for mean in means}
     within = {stage.target for mean in means for stage in mean.stages[:-1]}
-    for group in groups([stage for stage in space.stages if stage.target not in within], contractions):
+    for group in groups([stage for stage in space.stages if stage.target not in within],
+                        contractions | indices):
         if group[0].target == OUTSIDE:
             if gpu:
                 raise NoSchedule("what is looked up at integers in data has kernels for processors only")
