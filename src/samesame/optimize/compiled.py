@@ -156,8 +156,8 @@ def slots(description: Description) -> list[str]:
 
 
 class Compiled:
-    """Called with the tensors of `arguments` in order; returns a tuple with the outputs. Raises IndexError where an index
-    among them is outside of what is looked up at it."""
+    """Called with the tensors of `arguments` in order; returns a tuple with the outputs. Raises IndexError where an
+    index among them is outside of what is looked up at it."""
 
     def __init__(self, source: str, description: Description, file: Path, name: str = "run") -> None:
         self.source, self.description, self.file = source, description, file

@@ -220,7 +220,7 @@ class Found:
         run = self.shown if self.shown is not None and observed(tensors) else self.fast
         try:
             found = run(*tensors)
-        except IndexError:                                 # an index in the data is out of range: the error is torch's own
+        except IndexError:                                 # an index in the data is out of range: torch says which
             return self.original(*args, **kwargs)
         if self.one and isinstance(found, torch.Tensor):
             return found

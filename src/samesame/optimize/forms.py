@@ -578,7 +578,8 @@ class _Printer:
             case "compare":
                 return f"{self.show(xs[0])[0]} {attributes[0]} {self.show(xs[1])[0]}", LOOSE
             case "lookup":
-                return f"{self.inside(xs[0], UNIT)}[{'' if self.brief else f'{attributes[0]} = '}{self.show(xs[1])[0]}]", UNIT
+                named = "" if self.brief else f"{attributes[0]} = "
+                return f"{self.inside(xs[0], UNIT)}[{named}{self.show(xs[1])[0]}]", UNIT
             case "not" | "and" | "or" | "where" | "cast" | "concat" | "fn" | "extremum":
                 name = attributes[0] if form.operator in ("fn", "extremum", "cast") else form.operator
                 return f"{name}({', '.join(self.show(x)[0] for x in xs)})", UNIT

@@ -1,9 +1,9 @@
 """Whether integers in data are places of what is looked up at them.
 
-Torch raises an error where one is not, and a kernel must not read there. So kernels read at the nearest place that there
-is (`clamped`), and before them another one (`guard`) goes through all the integers and writes a number: 0 where each is
-a place, and so its own nearest one. Where it is not, nothing else runs, and the caller runs the original, whose error it
-is.
+Torch raises an error where one is not, and a kernel must not read there. So kernels read at the nearest place that
+there is (`clamped`), and before them another one (`guard`) goes through all the integers and writes a number: 0 where
+each is a place, and so its own nearest one. Where one is not, nothing else runs, and the caller runs the original,
+whose error it is.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def nearest(i: Form, axis: str) -> Form:
 
 
 def guarded(specification: Specification, kept: Sequence[Output]) -> tuple[Specification, list[Output], list[Stage]]:
-    """The specification, and what is kept before it, with look-ups at the nearest places; and a stage that tells whether
-    these are the ones that are asked for, where something is looked up."""
+    """The specification, and what is kept before it, with look-ups at the nearest places; and a stage that tells
+    whether these are the ones that are asked for, where something is looked up."""
     every = [*kept, *specification.outputs]
     looked = [(x.arguments[1], x.attributes[0]) for x in walk(*(output.form for output in every))
               if x.operator == "lookup"]

@@ -12,14 +12,13 @@ tuner.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import ZERO, Add, Expr, Index, Load, add, compare, const, mul, walk, where
 from samesame.formula.sizes import replaced, value_at
-from samesame.optimize.ir import Buffer, Kernel, Loop, Program, bound, expressions, innermost, lanes, statements, symbols
+from samesame.optimize.ir import Buffer, Loop, Program, bound, expressions, innermost, lanes, statements, symbols
 from samesame.optimize.machine import here
 from samesame.optimize.schedule import Scheduled, Space
 
@@ -49,15 +48,15 @@ def cost(program: Program) -> Cost:
     rounds = [mul(*(loop.variable.extent for loop in loops)) for kernel in kernels
               for loops, _ in innermost(kernel.body)]
     one = {tile.size.name: tile.of for tile in program.tiles if tile.role == "parts"}
-    looked = looked_up(kernels)
+    looked = looked_up(replace(whole, kernels=tuple(kernels)))
     elements = (mul(*(1 if (buffer.name, d) in looked else size for d, size in enumerate(buffer.shape)))
                 for buffer in sorted(tensors, key=lambda b: b.name))
     return Cost(*(const(replaced(add(*several), one)) for several in (rounds, elements)))
 
 
-def looked_up(kernels: Iterable[Kernel]) -> set[tuple[str, int]]:
+def looked_up(program: Program) -> set[tuple[str, int]]:
     """The dimensions along which data says what is read: of one row at least."""
-    inside = (load for kernel in kernels for _, statement in innermost(kernel.body)
+    inside = (load for kernel in program.kernels for _, statement in innermost(kernel.body)
               for e in expressions(statement) for load in walk(e) if isinstance(load, Load))
     return {(load.leaf.name, d) for load in inside for d, at in enumerate(load.indices)
             if any(isinstance(e, Load) for e in walk(at))}

@@ -300,20 +300,23 @@ def segments(layout: Layout, laid: Specification) -> Iterator[Segment]:
         own = [*kept[level], *outputs]
         if not own:
             continue
-        names, reads = {output.name for output in own}, _reads(own)
-        elsewhere = _reads([*laid.outputs, *(output for call in laid.calls if call.results[0] not in names
-                                             for output in call.takes)])
+        looked = tuple((i, axis) for i, axis in laid.looked if layout.level(i) == level)
+        names, reads = {output.name for output in own}, _reads(output.form for output in own)
+        reads |= _reads(i for i, _ in looked)
+        elsewhere = _reads([*(output.form for output in laid.outputs),
+                            *(output.form for call in laid.calls if call.results[0] not in names
+                              for output in call.takes)])
         tensors = {name: tensor if tensor.role == "weight" or name in names else replace(tensor, role="input")
                    for name, tensor in laid.tensors.items() if name in reads}
         yield Segment(
-            Specification(f"{laid.name} {level}", tensors, laid.extents, outputs), tuple(kept[level]),
+            Specification(f"{laid.name} {level}", tensors, laid.extents, outputs, looked=looked), tuple(kept[level]),
             tuple(output.name for output in own if output in outputs or output.name in elsewhere),
         )
 
 
-def _reads(outputs: Iterable[Output]) -> set[str]:
+def _reads(forms: Iterable[Form]) -> set[str]:
     """The tensors that they are computed of."""
-    return {x.attributes[0] for x in walk(*(output.form for output in outputs)) if x.operator == "load"}
+    return {x.attributes[0] for x in walk(*forms) if x.operator == "load"}
 
 
 @dataclass(frozen=True)
