@@ -122,6 +122,12 @@ def last(ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     return F.embedding(ids, table)[:, -1].tanh()
 
 
+def routed(x: torch.Tensor, gate: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    """Experts that a call of torch chooses."""
+    share, ids = torch.topk((x @ gate).softmax(-1), 2)
+    return torch.einsum("ti,taoi,ta->to", x, w[ids], share)
+
+
 def ints(high: int, *shape: int, low: int = 0) -> torch.Tensor:
     return torch.randint(low, high, shape, generator=torch.Generator().manual_seed(high))
 
@@ -138,5 +144,6 @@ PROGRAMS: dict[str, Program] = {
     "listed": (listed, (reals(9, 4), ints(9, 6), ints(6, 3, 2))),
     "pairs": (pairs, (reals(9, 4), ints(9, 6, low=-9), ints(4, 6).int())),
     "of few": (of_few, (reals(3, 5), ints(3, 40))),
+    "routed": (routed, (reals(3, 16), reals(16, 5), reals(5, 24, 16))),
     "last": (last, (ints(11, 3, 5), reals(11, 16))),
 }

@@ -41,9 +41,12 @@ def clamped(form: Form) -> Form:
     """The form with each look-up at the nearest place that there is."""
     memo: dict[Form, Form] = {}
     for x in walk(form):
-        y = made(x.operator, x.attributes, tuple(memo[z] for z in x.arguments)) if x.arguments else x
-        memo[x] = lookup(*y.attributes, y.arguments[0], nearest(y.arguments[1], *y.attributes)) if (
-            y.operator == "lookup") else y
+        below = tuple(memo[y] for y in x.arguments)
+        if x.operator == "lookup":
+            (axis,), (table, i) = x.attributes, below
+            memo[x] = lookup(axis, table, nearest(i, axis))
+        else:
+            memo[x] = made(x.operator, x.attributes, below) if below else x
     return memo[form]
 
 
