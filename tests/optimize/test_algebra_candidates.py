@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from pooled import inputs, module
 
+from optimize.test_reassociation import written
 from samesame.capture import capture
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.search import searched
@@ -25,6 +26,20 @@ def test_a_matmul_with_a_diagonal_is_read_as_what_it_is():
     (candidate,) = found(diagonal, example)
     assert "diag" not in candidate.source and candidate.source.count("@") == 1
     assert candidate.changed[0].startswith("read as ")
+
+
+def risk(w, b, f, s):
+    cov = b @ f @ b.T + torch.diag(s)
+    return ((w @ cov) * w).sum(-1)
+
+
+def test_a_diagonal_that_is_added_to_a_product_is_no_matrix(tmp_path):
+    """w·(B·F·Bᵀ + diag s) is (w·B)·F·Bᵀ + w∘s, which takes 1/12 of the multiplications here."""
+    example = torch.randn(4, 96), torch.randn(96, 4), torch.randn(4, 4), torch.rand(96)
+    first = found(risk, example)[0]
+    assert "diag" not in first.source and "where" not in first.source
+    with torch.no_grad():
+        torch.testing.assert_close(written(first.source, tmp_path)(*example), risk(*example), rtol=1e-4, atol=1e-4)
 
 
 def test_a_program_that_does_what_it_must_has_no_candidate():

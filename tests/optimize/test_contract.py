@@ -11,8 +11,10 @@ from torch import nn
 
 from samesame.capture import capture
 from samesame.optimize import contract as rules
-from samesame.optimize.contract import Oracle, contract
+from samesame.optimize import oracle
+from samesame.optimize.contract import contract
 from samesame.optimize.job import Job
+from samesame.optimize.oracle import Oracle
 
 
 @pytest.fixture(autouse=True)
@@ -186,7 +188,8 @@ def test_what_takes_too_long_is_not_held():
 
 
 def test_what_the_oracle_said_is_not_asked_again(monkeypatch, tmp_path):
-    """For the next program only the draws are made, and it is judged as by an oracle of its own."""
+    """For the next program only the draws are made, and it is judged as by an oracle of its own. What was not asked for
+    is asked once: what rounding in all operators may do."""
     asked, real = [], Oracle.__call__
     monkeypatch.setattr(Oracle, "__call__", lambda *words: asked.append(words) or real(*words))
     job = Job(norm, (ROWS,), {}, {})
@@ -197,10 +200,42 @@ def test_what_the_oracle_said_is_not_asked_again(monkeypatch, tmp_path):
         return norm(x) * 0.5
 
     again, alone = contract(job, half, place=tmp_path), contract(job, half)
-    assert len(asked) == first.draws + alone.draws and again.failed == alone.failed != ""
-    monkeypatch.setattr(rules, "ROOM", 0)
+    assert len(asked) == first.draws + 1 + alone.draws and again.failed == alone.failed != ""
+    assert contract(job, half, place=tmp_path).failed and len(asked) == first.draws + 1 + alone.draws
+    monkeypatch.setattr(oracle, "ROOM", 0)
     (tmp_path / "none").mkdir()
     assert not contract(job, norm, place=tmp_path / "none").failed and not list((tmp_path / "none").iterdir())
+
+
+def deep(x, y, z):
+    """Rounding within is more than that of the last sum, which has two terms."""
+    return torch.stack([(x @ y * 8).cos().sum(-1), z[:, 0]], -1).sum(-1)
+
+
+def test_rounding_within_is_asked_for_where_that_of_the_last_operators_is_too_little(monkeypatch):
+    """Which lies below it, and is enough where the last sum has as many terms as others."""
+    asked, whole = [], Oracle.whole
+    monkeypatch.setattr(Oracle, "whole", lambda *words: asked.append(words) or whole(*words))
+
+    def other(x, y, z):
+        return deep(x[:, order], y[order], z)                # what is multiplied in another order
+
+    order = torch.randperm(24)
+    assert not held(deep, other, *SQUARES).failed and asked
+    asked.clear()
+    assert not held(chain, lambda x, y, z: x @ (y @ z), *SQUARES).failed and len(asked) < 10
+    for program in (deep, chain):
+        answer = Oracle(capture(program, tuple(SQUARES)), {})(dict(zip("xyz", SQUARES, strict=True)), 0, False)
+        for last, all_of_it in zip(answer.last, answer.whole, strict=True):
+            assert bool((last <= all_of_it).all()) and bool((last > 0).any())
+
+
+def test_rows_are_made_difficult_in_turns():
+    x = torch.randn(len(rules.HARD) * 2 + 1, 5)
+    turned = rules.rows(x, 3)
+    for number, row in enumerate(x):
+        make = list(rules.HARD.values())[(number + 3) % len(rules.HARD)]
+        assert torch.equal(turned[number], make(row))
 
 
 def test_a_mask_of_the_least_numbers_stays():
@@ -226,12 +261,14 @@ def test_the_error_of_what_is_moved_is_moved_with_it(monkeypatch):
         return (x * 3).exp()
 
     ran = []
-    rerun = rules.rerun
-    monkeypatch.setattr(rules, "rerun", lambda graph, values, known, nodes: ran.extend(
+    rerun = oracle.rerun
+    monkeypatch.setattr(oracle, "rerun", lambda graph, values, known, nodes: ran.extend(
         node.operator for node in nodes) or rerun(graph, values, known, nodes))
     x = torch.randn(5, 7)
-    (_,), (own,) = Oracle(capture(still, (x,)), {})({"x": x}, 0, False)
-    (_,), (estimate,) = Oracle(capture(moved, (x,)), {})({"x": x}, 0, False)
+    (own,) = Oracle(capture(still, (x,)), {})({"x": x}, 0, False).whole
+    answer = Oracle(capture(moved, (x,)), {})({"x": x}, 0, False)
+    ran.clear()
+    (estimate,) = answer.whole
     torch.testing.assert_close(estimate[:7], own.t(), rtol=1e-3, atol=0)
     assert own.min() > 0 and not estimate[7:].any()
     assert [name.split(".")[1] for name in ran].count("cat") == 1

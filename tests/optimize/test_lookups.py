@@ -46,8 +46,8 @@ from samesame.optimize.forms import (
 from samesame.optimize.guard import OUTSIDE, clamped, guarded, nearest
 from samesame.optimize.ir import Program
 from samesame.optimize.job import loaded
-from samesame.optimize.operators import read
 from samesame.optimize.partition import Stage, replaced, stages
+from samesame.optimize.read import read
 from samesame.optimize.rows import rows
 from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.schedule import NoSchedule, alternatives

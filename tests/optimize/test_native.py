@@ -31,8 +31,8 @@ from samesame.optimize.ir import Program
 from samesame.optimize.job import loaded
 from samesame.optimize.meaning import Checked
 from samesame.optimize.native import Native, candidates, in_stages, native
-from samesame.optimize.operators import read
 from samesame.optimize.partition import orders, stages
+from samesame.optimize.read import read
 from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.schedule import NoSchedule, Scheduled
 from samesame.optimize.search import searched

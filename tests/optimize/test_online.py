@@ -17,8 +17,8 @@ from samesame.formula.expr import exp
 from samesame.optimize.ir import Local, Loop, Program, Rescaled, Statement, Store, bound
 from samesame.optimize.native import Native, in_stages
 from samesame.optimize.online import online, softmaxes
-from samesame.optimize.operators import read
 from samesame.optimize.partition import stages
+from samesame.optimize.read import read
 from samesame.optimize.space import Scheduled, Space
 
 

@@ -14,7 +14,7 @@ from samesame.capture import capture
 from samesame.egraph import Budget, EGraph
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.forms import substitute
-from samesame.optimize.operators import read
+from samesame.optimize.read import read
 from samesame.optimize.rules import RULES, add, typed
 from samesame.optimize.search import searched
 

@@ -44,7 +44,7 @@ class Looked(nn.Module):
 class Convolved(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.conv, self.norm = nn.Conv1d(6, 12, 3, padding=1), nn.LayerNorm(12)
+        self.conv, self.norm = nn.Conv1d(64, 12, 3, padding=1), nn.LayerNorm(12)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.gelu(self.norm(self.conv(x.tanh()).transpose(1, 2)))
@@ -55,7 +55,7 @@ class Normed(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.conv, self.norm = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)
+        self.conv, self.norm = nn.Conv2d(20, 8, 3), nn.BatchNorm2d(8)
         self.plain = nn.BatchNorm1d(4, affine=False)
         for norm in (self.norm, self.plain):
             torch.nn.init.uniform_(norm.running_mean)  # type: ignore[arg-type]
@@ -141,8 +141,8 @@ class Constant(nn.Module):
 
 
 PROGRAMS = [
-    (Looked(), (torch.randint(0, 50, (3, 7)),), 1), (Convolved(), (torch.randn(2, 6, 15),), 2),
-    (Normed(), (torch.randn(2, 3, 6, 7),), 1),
+    (Looked(), (torch.randint(0, 50, (3, 7)),), 1), (Convolved(), (torch.randn(2, 64, 15),), 2),
+    (Normed(), (torch.randn(2, 20, 6, 7),), 1),
     (Joined(), (torch.randn(7, 10),), 1), (Twice(), (torch.randn(7, 10),), 3), (Across(), (torch.randn(7, 10),), 2),
     (Largest(), (torch.randn(7, 10),), 2), (Masked(), (torch.randint(0, 50, (3, 7)),), 1),
     (Sideways(), (torch.randn(7, 10),), 1), (Constant(), (torch.randn(7, 4),), 2),

@@ -11,7 +11,7 @@ from samesame.capture import capture
 from samesame.formula.scalars import SCALARS
 from samesame.optimize import forms
 from samesame.optimize.forms import text, walk
-from samesame.optimize.operators import read
+from samesame.optimize.read import read
 
 
 def forms_of(function, *inputs):

@@ -15,7 +15,7 @@ from samesame import check
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
 from samesame.optimize.emit.torch_ops import source
-from samesame.optimize.operators import read
+from samesame.optimize.read import read
 from samesame.optimize.search import searched
 
 

@@ -19,7 +19,7 @@ from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.emit.variables import constant
 from samesame.optimize.forms import Form, finite, fold, made, text, times, walk
 from samesame.optimize.job import example_of
-from samesame.optimize.operators import read
+from samesame.optimize.read import read
 from samesame.optimize.search import Found, Rewriting, drawn
 from samesame.optimize.specification import Specification
 from samesame.report.optimized import Formula

@@ -9,7 +9,8 @@ is any tensor. What is not settled within the budget stays tested, and a report 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -19,7 +20,7 @@ from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Graph, Node
 from samesame.operators import explain
 from samesame.operators.numbers import constant
-from samesame.optimize.forms import Form, formula
+from samesame.optimize.forms import Element, Form, formula
 from samesame.optimize.specification import KEPT, Call, Dims, Output, Specification
 
 BUDGET = Budget(seconds=4.0)
@@ -34,11 +35,18 @@ def faithful(
     pairs: list[tuple[Expr, Expr]] = []
     nodes, rest = {node.name: node for node in graph.nodes}, iter(zip(specification.roots(), forms, strict=True))
     calls = {call.node: (call, [next(rest) for _ in call.takes]) for call in specification.calls}
+    leaves: dict[str, Leaf | Element] = {
+        name: Leaf(name, tuple(t.shape), t.kind) for name, t in specification.tensors.items()}
 
     def require(node: Node, output: Output, form: Form | None) -> None:
         if form is not None:
-            pairs.append(_elements(specification, output.dims, known[node], form))
+            pairs.append(_elements(specification, output.dims, known[node], form, leaves))
 
+    for name in calls.keys() - nodes.keys():                     # kept, and no node's: what it is made of
+        ((output, form),) = calls[name][1]
+        if form is None:
+            return None
+        leaves[name] = partial(_inside, output.dims, form, specification.extents, leaves)
     try:
         for node in graph.nodes:
             call, given = calls.get(node.name, (None, []))
@@ -99,7 +107,17 @@ def _results(specification: Specification, node: Node, call: Call) -> Any:
     return results if call.several else results[0]
 
 
-def _elements(specification: Specification, dims: Any, meaning: Any, form: Form) -> tuple[Expr, Expr]:
+def _inside(
+    dims: Dims, form: Form, extents: Mapping[str, int], leaves: Mapping[str, Leaf | Element], at: tuple[Expr, ...]
+) -> Expr:
+    """An element of a tensor that has a dimension for each axis of a form."""
+    axes = [axis for dim in dims for axis in dim]
+    return formula(form, dict(zip(axes, at, strict=True)), extents, leaves)
+
+
+def _elements(
+    specification: Specification, dims: Dims, meaning: Any, form: Form, leaves: Mapping[str, Leaf | Element]
+) -> tuple[Expr, Expr]:
     """One element of both, at an index for each axis: a dimension of several axes has them as its digits."""
     extents = specification.extents
     at = {axis: index(extents[axis]) for dim in dims for axis in dim}
@@ -109,5 +127,4 @@ def _elements(specification: Specification, dims: Any, meaning: Any, form: Form)
         for axis in reversed(dim):
             position, stride = add(mul(stride, at[axis]), position), stride * extents[axis]
         place.append(position)
-    leaves = {name: Leaf(name, tuple(t.shape), t.kind) for name, t in specification.tensors.items()}
     return meaning[tuple(place)], formula(form, at, extents, leaves)

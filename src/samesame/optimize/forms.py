@@ -26,6 +26,7 @@ Infinity = "-∞"                                      # as masks write it
 Number = Fraction | str                             # a rational, or that
 Powers = tuple[tuple[str, int], ...]                # of axes' extents: (("k", -1),) is 1/|k|
 Sizes = Mapping[str, "int | Expr"]                  # the extent of each axis
+Element = Callable[[tuple[Expr, ...]], Expr]        # of a tensor, by its indices
 
 
 # -------------------------------------------------------------------------------------------------------- the grammar
@@ -408,15 +409,15 @@ def _uncaptured(bound: Sequence[str], free: set[str]) -> list[str]:
 
 
 def formula(
-    form: Form, at: Mapping[str, Expr], extents: Sizes, leaves: Mapping[str, Leaf] | None = None
+    form: Form, at: Mapping[str, Expr], extents: Sizes, leaves: Mapping[str, Leaf | Element] | None = None
 ) -> Expr:
-    """The form's element at these indices, one for each free axis. `leaves` are the tensors; one that is not given is
-    real, of a shape of its own."""
+    """The form's element at these indices, one for each free axis. `leaves` are the tensors, or what an element of one
+    is; one that is not given is real, of a shape of its own."""
     return _Meaning(extents, leaves or {}).of(form, at)
 
 
 class _Meaning:
-    def __init__(self, extents: Sizes, leaves: Mapping[str, Leaf]) -> None:
+    def __init__(self, extents: Sizes, leaves: Mapping[str, Leaf | Element]) -> None:
         self.extents, self.leaves = extents, leaves
         self.memo: dict[Any, Expr] = {}
 
@@ -438,7 +439,8 @@ class _Meaning:
             case "load":
                 name, places = attributes[0], attributes[1:]
                 leaf = self.leaves.get(name) or Leaf(name, tuple(e.Size(f"{name}.{k}", 1) for k in range(len(places))))
-                return e.Load(leaf, tuple(self.place(place, at) for place in places))
+                there = tuple(self.place(place, at) for place in places)
+                return e.Load(leaf, there) if isinstance(leaf, Leaf) else leaf(there)
             case "number":
                 value, powers = attributes
                 sizes = [e.power(self.size(axis), exponent) for axis, exponent in powers]

@@ -15,15 +15,12 @@ from typing import Any
 
 import torch
 
-from samesame.formula.equal import deep_recursion
 from samesame.formula.expr import Unsupported
-from samesame.graph import Dtype, Graph
+from samesame.graph import Dtype
 from samesame.optimize import forms as f
-from samesame.optimize.forms import Form, Part, Place, base, number, walk
-from samesame.optimize.lookups import LOOK_UPS
+from samesame.optimize.forms import Form, Part, Place, number
 from samesame.optimize.pointwise import HALF, add, mul, real, scaled, sub, to
 from samesame.optimize.reading import Reader, Value, channel, row
-from samesame.optimize.specification import Specification
 
 # ------------------------------------------------------------------------------------------------ folds
 
@@ -367,7 +364,7 @@ def split_with_sizes(r: Reader, x: Value, sizes: Sequence[int], dim: int = 0) ->
 
 @row("aten.cat")
 def cat(r: Reader, xs: Sequence[Value], dim: int = 0) -> Value:
-    d = dim % xs[0].rank
+    d, xs = dim % xs[0].rank, [of_one_axis(r, x, dim) for x in xs]
     labels = [[("part", k) if own == d else own for own in range(x.rank)] for k, x in enumerate(xs)]
     forms, axes = r.labelled(xs, labels)
     if any(len(axes["part", k]) > 1 for k in range(len(xs))):
@@ -376,6 +373,16 @@ def cat(r: Reader, xs: Sequence[Value], dim: int = 0) -> Value:
     whole = r.axis(sum(1 if part is None else r.size([part]) for part in parts))
     dims = tuple((whole,) if own == d else axes[own] for own in range(xs[0].rank))
     return Value(f.concat(whole, parts, forms), dims, xs[0].dtype)
+
+
+def of_one_axis(r: Reader, x: Value, dim: int) -> Value:
+    """Without axes of one element in a dimension of several."""
+    d = dim % x.rank
+    many = tuple(axis for axis in x.dims[d] if r.size([axis]) != 1)
+    if len(x.dims[d]) < 2 or not many:
+        return x
+    gone = {axis: Place() for axis in x.dims[d] if axis not in many}
+    return r.read_at(x, gone, (*x.dims[:d], many, *x.dims[d + 1 :]))
 
 
 @row("aten.stack")
@@ -533,22 +540,3 @@ for _name, _number in (("zeros", 0), ("ones", 1)):
     row(f"aten.new_{_name}")(lambda r, x, shape, *, dtype=None, n=_number: full_like(r, x, n, shape, dtype=dtype))
     row(f"aten.{_name}_like")(lambda r, x, *, dtype=None, n=_number: full_like(r, x, n, dtype=dtype))
 row("aten.scalar_tensor")(lambda r, value, *, dtype=None: full(r, (), value, dtype=dtype))
-
-
-# ------------------------------------------------------------------------------------------------ the whole graph
-
-
-def read(graph: Graph, until: float = inf, look_ups: bool = True) -> Specification:
-    """The captured graph as forms, look-ups at integers in data too if asked for: else these stay calls. Raises
-    Unsupported where that takes longer than until then, on time.monotonic."""
-    with deep_recursion():
-        reader = Reader(graph, until, frozenset() if look_ups else LOOK_UPS)
-    outputs = tuple(reader.output(name, reader.values[node]) for name, node in graph.roots)
-    forms = list(walk(*(x.form for x in (*reader.arguments, *outputs)), *(i for i, _ in reader.looked)))
-    used = {form.attributes[0] for form in forms if form.operator == "load"}
-    names = set(reader.extents).union(*(form.axes for form in forms))
-    tensors = {name: tensor for name, tensor in reader.tensors.items() if name in used or tensor.role == "input"}
-    return Specification(
-        graph.name, tensors, {axis: reader.extents[base(axis)] for axis in sorted(names)}, outputs,
-        tuple(reader.calls), tuple(node.name for node in graph.sources("input")), tuple(dict.fromkeys(reader.looked)),
-    )

@@ -50,11 +50,11 @@ def stages(outputs: Iterable[Output], extents: Mapping[str, int], weights: Colle
     for form in walk(*(output.form for output in outputs)):
         nameless(form)                               # from below, as forms may be deeper than calls
     kept = frozenset[str]()
-    while True:                                      # what one stage must keep, another need not compute again
+    while True:                                      # what one stage must keep, or folds, another need not do again
         cutter = _Cutter(kept, extents, weights)
         for output in in_order(outputs):
             cutter.output(output)
-        now = frozenset(map(nameless, cutter.kept))
+        now = frozenset(map(nameless, cutter.kept)) | {fold for fold, times in cutter.folded.items() if times > 1}
         if kept >= now:
             return cutter.stages
         kept |= now
@@ -211,6 +211,7 @@ class _Cutter:
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
         self.alike: dict[Hashable, tuple[Stage, tuple[str, ...]]] = {}
+        self.folded = Counter[Hashable]()            # in how many stages a fold is
         self.folding: dict[Form, bool] = {}
         self.costly: dict[Form, bool] = {}
 
@@ -267,6 +268,7 @@ class _Cutter:
                 return made(x.operator, x.attributes, tuple(map(go, x.arguments)))
             if x not in named:
                 named[x] = load(f"fold {len(folds)}")
+                self.folded[nameless(x)] += 1
                 folds[named[x].attributes[0]] = self.fold(x, order)
             return named[x]
 

@@ -36,6 +36,7 @@ from samesame.optimize.forms import (
     load,
     made,
     number,
+    plus,
     substitute,
     times,
     walk,
@@ -95,6 +96,7 @@ class Reader:
         self._numbered: dict[tuple[Form, frozenset[str]], Form] = {}
         self._names = chain(LETTERS, (f"{letter}{n}" for n in count(1) for letter in LETTERS))
         self.parts, self.wholes = set[Node](), set[Node]()
+        self.got = {(node.args[0], node.args[1]) for node in graph.nodes if node.operator == "getitem"}
         for node in graph.nodes:
             (self.parts if node.operator in WINDOWS else self.wholes).update(node.inputs)
         for node in graph.nodes:
@@ -103,7 +105,7 @@ class Reader:
                                   "with --minutes")
             self.values[node] = self._read(node)
             if node in self.parts & self.wholes and is_computed(self.values[node]):
-                self.values[node] = self._kept(node)
+                self.values[node] = self.kept(self.values[node], node.name)
 
     # ------------------------------------------------------------------------------------------------------- nodes
 
@@ -116,13 +118,14 @@ class Reader:
         names = names_of(node.operator)
         function = next((ROWS[name] for name in names if name in ROWS), None)
         if function is not None and self.stay.isdisjoint(names):
+            before = len(self.calls), len(self.arguments)
             try:
                 taken = partial(self._taken, node)
                 given = map_nodes(taken, args)
                 named = {name: map_nodes(taken, value) for name, value in keywords.items()}
                 return self._checked(node, takes(function, self, *given, **named)())
             except Unsupported:
-                pass
+                del self.calls[before[0] :], self.arguments[before[1] :]       # what it had kept by then
         return self._boundary(node)
 
     def _taken(self, node: Node, operand: Node) -> Any:
@@ -143,10 +146,16 @@ class Reader:
         return value
 
     def _checked(self, node: Node, result: Any) -> Any:
-        """A row must give the shapes that the program has; the dtype is the program's."""
+        """A row must give the shapes that the program has; the dtype is the program's. Of several results one may be
+        none that the program does not read."""
         found = result if isinstance(result, tuple) else (result,)
-        typed = []
-        for value, kind in zip(found, kinds_of(node), strict=True):
+        typed = list[Value | None]()
+        for place, (value, kind) in enumerate(zip(found, kinds_of(node), strict=True)):
+            if value is None and (node, place) not in self.got:
+                typed.append(None)
+                continue
+            if value is None:
+                raise Unsupported("a result that no row gives")
             if kind.dtype in FEW_BITS and not is_moved(value.form):
                 raise Unsupported("arithmetic of integers of few bits")
             if tuple(map(self.size, value.dims)) != tuple(kind.shape):
@@ -170,16 +179,16 @@ class Reader:
         axes = [self.axis(size) for size in tensor.shape]
         return Value(load(name, *axes), tuple((axis,) for axis in axes), tensor.dtype)
 
-    def _kept(self, node: Node) -> Value:
-        """A value that is read whole and in parts is computed once, as a tensor with a dimension for each axis: a part
-        of a form is no part of what computes it."""
-        value = self.values[node]
-        output = self.output(node.name, value)
+    def kept(self, value: Value, name: str = "") -> Value:
+        """A value that is computed once, as a tensor with a dimension for each axis: where it is read whole and in
+        parts, a part of its form is no part of what computes it. By the name of its node, or as no node's."""
+        name = name or f"kept.{len(self.calls)}"
+        output = self.output(name, value)
         self.arguments.append(output)
-        self.calls.append(Call(KEPT, (output,), (), (node.name,)))
+        self.calls.append(Call(KEPT, (output,), (), (name,)))
         shape = tuple(self.size([axis]) for dim in value.dims for axis in dim)
-        self.tensors[node.name] = Tensor(node.name, shape, output.dtype, "result")
-        loaded = self._loaded(node.name)
+        self.tensors[name] = Tensor(name, shape, output.dtype, "result")
+        loaded = self._loaded(name)
         axes = iter(loaded.dims)
         return Value(loaded.form, tuple(sum((next(axes) for _ in dim), ()) for dim in value.dims), value.dtype)
 
@@ -383,13 +392,18 @@ class Reader:
         return Value(self.summed(gone, times(*forms)), tuple(axes[label] for label in out), values[0].dtype)
 
     def summed(self, axes: Iterable[str], x: Form) -> Form:
-        """The sum over axes; where a factor is zero but at `i = j`, only that is summed."""
-        axes, factors = list(axes), x.arguments if x.operator == "times" else (x,)
+        """The sum over axes; where a factor is zero but at `i = j`, only that is summed, and so it is of a matrix that
+        such a one is added to."""
+        axes, factors = list(axes), factors_of(x)
         for factor in factors:
+            others = [y for y in factors if y is not factor]
             for gone, kept in diagonal_of(factor):
                 if gone in axes and self.size([gone]) == self.size([kept]):
-                    inner = times(*(y for y in factors if y is not factor), factor.arguments[1])
+                    inner = times(*others, factor.arguments[1])
                     return self.summed([a for a in axes if a != gone], self.put(inner, {gone: along(kept)}))
+            if factor.operator == "plus" and any(
+                    gone in axes for term in factor.arguments for y in factors_of(term) for gone, _ in diagonal_of(y)):
+                return plus(*(self.summed(axes, times(*others, term)) for term in factor.arguments))
         return fold("sum", axes, x)
 
     def reduced(self, value: Value, dims: Sequence[int], keep: bool) -> Dims:
@@ -428,6 +442,10 @@ def diagonal_of(form: Form) -> list[tuple[str, str]]:
     condition = form.arguments[0]
     i, j = (side.attributes[0].axis if side.operator == "position" else None for side in condition.arguments)
     return [(i, j), (j, i)] if condition.attributes == ("=",) and i and j else []
+
+
+def factors_of(form: Form) -> tuple[Form, ...]:
+    return form.arguments if form.operator == "times" else (form,)
 
 
 def takes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:

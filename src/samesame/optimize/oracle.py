@@ -1,0 +1,300 @@
+"""The oracle: a program in float64, and what rounding may do to each element of what it returns.
+
+The estimate is a running error analysis in the program's own order of operations, node by node. An operator moves the
+errors of what it reads (measured by reading it with these errors added, signs at random) and adds its own: half a unit
+in the last place of what it stores, and √K units of the sum of the magnitudes of its terms where it sums K products.
+Most programs that are right need not be given all of that: what the last operators add, as if all that they read were
+exact, is known for a fraction of the price. So an answer has both, and the whole analysis is made when it is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, cached_property
+from pathlib import Path
+from shutil import disk_usage
+from typing import Any
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from samesame.graph import Graph, Node
+from samesame.operators.execute import closed, execute, few_threads, rerun, sizes
+from samesame.operators.table import movements, packet
+
+Estimates = list[torch.Tensor]                             # for each output, of each element
+ROOM = 1 << 30                                             # bytes of answers that are kept on disk
+SIGNS, SIGNS_INSIDE = 2, 6                                 # tries: an error inside reaches a whole row, or misses it
+PRODUCTS = {                                               # sums of products: the operand whose last dimension is
+    "mm": 0, "bmm": 0, "matmul": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0,         # summed over
+}
+MOVEMENTS = movements() - {"aten.copy"}                    # which is a cast, too
+SUMS = ("sum", "mean", "cumsum", "einsum", "convolution")
+INSIDE = (                                                 # operators that round inside, as if what they read were off
+    "softmax", "_softmax", "log_softmax", "_log_softmax", "logsumexp", "layer_norm", "native_layer_norm", "rms_norm",
+    "_fused_rms_norm", "group_norm", "native_group_norm", "gelu", "var", "std", "var_mean",
+    "scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu",
+)
+EXACT = (                                                  # beside those that only move elements
+    "where", "neg", "abs", "relu", "amax", "amin", "max", "maximum", "minimum", "index_select", "gather", "masked_fill",
+)
+
+
+class Answer:
+    """What the oracle says of one draw: the outputs, and what rounding may do to them, by the last operators alone
+    (`last`) and by all of them (`whole`, worked out when it is asked for)."""
+
+    def __init__(self, exact: list[torch.Tensor], last: Estimates, whole: Callable[[], Estimates]) -> None:
+        self.exact, self.last, self._whole = exact, last, whole
+
+    @cached_property
+    def whole(self) -> Estimates:
+        return self._whole()
+
+
+class Oracle:
+    """The graph in float64 with these weights: its outputs, and what rounding may do to each element of them."""
+
+    def __init__(self, graph: Graph, weights: Mapping[str, torch.Tensor]) -> None:
+        self.graph, self.constants = graph, closed(graph)
+        self.last = last_operators(graph) - self.constants
+        self.weights = {node.name: wide(weights[node.name]) for node in graph.sources("parameter")}
+        self.sizes = {name: weight.abs() for name, weight in self.weights.items()}
+        self.generator = torch.Generator()
+        largest = max(math.prod(type_.shape) for node in graph.nodes for type_ in _each(node.type))
+        self.signs = 2.0 * torch.randint(0, 2, (2 * largest,), generator=self.generator, dtype=torch.float64) - 1
+        self.of_constants: dict[str, Any] | None = None            # the same on every draw
+
+    def __call__(self, inputs: Mapping[str, torch.Tensor], draw: int, outside: bool) -> Answer:
+        """Signs of errors hang on the number of the `draw`. Where the inputs have a NaN or ∞ (`outside`), attention is
+        what arithmetic makes of it."""
+        values = {**self.weights, **{name: wide(x) for name, x in inputs.items()}}
+        with self.running():
+            known = execute(self.graph, values, changed=_unattended if outside else None)
+            last = self.errors(draw, known, {}, self.last)
+        return Answer(self.roots(known), self.estimates(last, known), lambda: self.whole(draw, known))
+
+    def whole(self, draw: int, known: dict[str, Any]) -> Estimates:
+        """What rounding in all operators may do, on a draw where these values are known."""
+        with self.running():
+            if self.of_constants is None:
+                self.of_constants = self.errors(0, known, {}, self.constants)
+            others = {node.name for node in self.graph.nodes} - self.constants
+            return self.estimates(self.errors(draw, known, self.of_constants, others), known)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """With all cores, as nothing is timed; and attention as arithmetic has it: torch's fused one makes zeros of a
+        query with a NaN."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else before)
+        try:
+            with few_threads(sizes(self.graph)), sdpa_kernel(SDPBackend.MATH):
+                yield
+        finally:
+            torch.set_num_threads(before)
+
+    def roots(self, known: Mapping[str, Any]) -> list[torch.Tensor]:
+        return [known[node.name] for _, node in self.graph.roots]
+
+    def estimates(self, errors: Mapping[str, Any], known: Mapping[str, Any]) -> Estimates:
+        return [torch.zeros_like(known[node.name]) if (error := errors.get(node.name)) is None else error
+                for _, node in self.graph.roots]
+
+    def errors(
+        self, seed: int, known: dict[str, Any], before: Mapping[str, Any], names: Collection[str]
+    ) -> dict[str, Any]:
+        """The errors of these nodes beside those before. A program computes its constants, too, but a mask is what it
+        is."""
+        self.generator.manual_seed(seed)
+        errors = dict(before)
+        for node in self.graph.nodes:
+            if not node.is_source and node.name in names:
+                fixed = node.name in self.constants and any(
+                    is_mask(value, getattr(torch, type_.dtype))
+                    for value, type_ in zip(_each(known[node.name]), _each(node.type), strict=True))
+                errors[node.name] = None if fixed else self.error(node, known, errors)
+        return errors
+
+    def error(self, node: Node, known: dict[str, Any], errors: dict[str, Any]) -> Any:
+        """The error of a node's value: what its operator makes of the errors it reads, and its own; None for none."""
+        name = called(node)
+        if name == "getitem":
+            several = errors.get(node.args[0].name)
+            return None if several is None else several[node.args[1]]
+        value, read = known[node.name], {part.name: errors.get(part.name) for part in node.inputs}
+        if not any(tensor.is_floating_point() for tensor in _each(value)):
+            return None
+        if (count := summed(node, name)) > 1:
+            return self.of_sum(node, known, read, count)
+        if packet(node.operator) in MOVEMENTS:
+            return self.carried(node, known, read)
+        types = node.type if isinstance(node.type, tuple) else (node.type,)
+        stored = tuple(0.0 if name in EXACT else unit(type_.dtype) for type_ in types)
+        if name in INSIDE:
+            rounding = min(max(stored), FLOAT32) * math.sqrt(max(node.inputs[0].shape[-1], 1))
+            read = {n: _map(lambda x, e: _sum(rounding * x.abs(), e), known[n], e) for n, e in read.items()
+                    if all(tensor.is_floating_point() for tensor in _each(known[n]))}
+        parts = [self.moved(node, known, n, e) for n, e in read.items() if any(e is not None for e in _each(e))]
+        own = _map(lambda u, v: u * v.abs() if u and v.is_floating_point() else None,
+                   stored if isinstance(value, tuple) else stored[0], value)
+        for part in parts:
+            own = _map(_sum, own, part)
+        return own if any(e is not None for e in _each(own)) else None
+
+    def carried(self, node: Node, known: dict[str, Any], read: Mapping[str, Any]) -> Any:
+        """The errors where an operator moves the elements that have them."""
+        if all(error is None for each in read.values() for error in _each(each)):
+            return None
+        errors = {n: _map(lambda e, x: torch.zeros_like(x) if e is None else e, error, known[n])
+                  for n, error in read.items() if known[n].is_floating_point()}
+        return rerun(self.graph, {}, {**known, **errors}, [node])[node.name]
+
+    def moved(self, node: Node, known: dict[str, Any], name: str, error: Any) -> Any:
+        """What an operator makes of the error of one thing it reads, signs at random: the most of some tries."""
+        most = None
+        for _ in range(SIGNS_INSIDE if called(node) in INSIDE else SIGNS):
+            again = rerun(self.graph, {}, {**known, name: _map(self.shaken, known[name], error)}, [node])[node.name]
+            here = _map(lambda a, b: (a - b).abs() if b.is_floating_point() else None, again, known[node.name])
+            most = here if most is None else _map(_larger, most, here)
+        return most
+
+    def of_sum(self, node: Node, known: dict[str, Any], read: Mapping[str, Any], count: float) -> torch.Tensor:
+        """The same where products are summed: terms and their errors count by their magnitudes."""
+        sizes = {name: self.sizes[name] if name in self.sizes else known[name].abs() for name in read}
+        assert not isinstance(node.type, tuple)
+        stored = unit(node.type.dtype)
+        found: torch.Tensor = stored * known[node.name].abs()
+        own = min(stored, FLOAT32) * math.sqrt(count)
+        noisy = [name for name, error in read.items() if error is not None]
+        if len(read) == len(node.inputs) == 2 and len(noisy) == 1:       # linear in it: both in one run
+            (name,) = noisy
+            return found + self.run(node, {**known, **sizes, name: torch.add(read[name], sizes[name], alpha=own)}).abs()
+        terms = self.run(node, {**known, **sizes})
+        found = found + own * terms.abs()
+        if noisy:
+            larger = {name: _sum(sizes[name], error) for name, error in read.items()}
+            found += (self.run(node, {**known, **larger}) - terms).abs()
+        return found
+
+    def run(self, node: Node, known: Mapping[str, Any]) -> torch.Tensor:
+        result = rerun(self.graph, {}, known, [node])[node.name]
+        assert isinstance(result, torch.Tensor)
+        return result
+
+    def shaken(self, value: torch.Tensor, error: torch.Tensor | None) -> torch.Tensor:
+        if error is None:
+            return value
+        start = int(torch.randint(0, len(self.signs) - value.numel() + 1, (), generator=self.generator))
+        return value + error * self.signs[start : start + value.numel()].view(value.shape)
+
+
+def last_operators(graph: Graph) -> frozenset[str]:
+    """The operators behind the last sums, and these: all that is left of a program when sums are taken for inputs."""
+    last, ahead = set[str](), [node for _, node in graph.roots]
+    while ahead:
+        node = ahead.pop()
+        if node.is_source or node.name in last:
+            continue
+        last.add(node.name)
+        name = called(node)
+        if summed(node, name) == 1 and name not in INSIDE:
+            ahead.extend(node.inputs)
+    return frozenset(last)
+
+
+def called(node: Node) -> str:
+    """The operator's name without its namespace and overload."""
+    return node.operator.split(".")[1] if "." in node.operator else node.operator
+
+
+def summed(node: Node, name: str) -> float:
+    """How many terms an operator sums for an element of its result."""
+    if name in PRODUCTS:
+        return float(node.args[PRODUCTS[name]].shape[-1])
+    if name in SUMS and node.inputs:
+        return max(math.prod(part.shape) for part in node.inputs) / max(math.prod(node.shape), 1)
+    return 1.0
+
+
+def unit(dtype: str) -> float:
+    """Half a unit in the last place of 1: what rounding to this dtype may do, relatively."""
+    kind = getattr(torch, dtype)
+    return torch.finfo(kind).eps / 2 if kind.is_floating_point else 0.0
+
+
+FLOAT32 = unit("float32")                                  # CPU kernels sum in no less
+
+
+def wide(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().double() if tensor.is_floating_point() else tensor.detach()
+
+
+def is_mask(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> bool:
+    """Whether it holds what is added to hide others: −∞, or numbers as large as a dtype has, its own or this one."""
+    dtype = dtype or tensor.dtype
+    return dtype.is_floating_point and not bool((tensor.abs() < torch.finfo(dtype).max / 4).all())
+
+
+def _each(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _map(function: Callable[..., Any], *values: Any) -> Any:
+    """The function on tensors, or on each of the tensors in tuples."""
+    if any(isinstance(value, tuple) for value in values):
+        width = max(len(value) for value in values if isinstance(value, tuple))
+        parts = [value if isinstance(value, tuple) else (value,) * width for value in values]
+        return tuple(_map(function, *each) for each in zip(*parts, strict=True))
+    return function(*values)
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else torch.maximum(a, b)
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
+
+
+def _unattended(node: Node, value: Any) -> Any:
+    """NaN for a query whose scores are −∞ throughout: torch's attention attends to nothing then and has zeros, which a
+    mask may ask for, and without one is an ∞ in the inputs."""
+    masked = (*node.args, None, None, None, None)[3] is not None or node.kwargs.get("attn_mask") is not None
+    if called(node) != "scaled_dot_product_attention" or masked:
+        return value
+    return value.masked_fill(((value == 0) | value.isnan()).all(-1, keepdim=True), math.nan)          # 0 · ∞
+
+
+# ---------------------------------------------------------------------------------------------------- kept for the next
+
+
+def kept(file: Path | None, ask: Callable[[], Answer]) -> Answer:
+    """What the oracle says when it is asked, which is the same for every program and most of what a draw costs: read
+    from files beginning with this one's name, or written there where there is room."""
+    if file is None:
+        return ask()
+    asked = cache(ask)
+    both = written(file, lambda: [*asked().exact, *asked().last])
+    exact, last = both[: len(both) // 2], both[len(both) // 2 :]
+    return Answer(exact, last, lambda: written(file.with_suffix(".whole"), lambda: asked().whole))
+
+
+def written(file: Path, make: Callable[[], list[torch.Tensor]]) -> list[torch.Tensor]:
+    """These tensors, from the file if it is there, which it is afterwards if there is room."""
+    if file.exists():
+        found: list[torch.Tensor] = torch.load(file)
+        return found
+    tensors = make()
+    if sum(tensor.nbytes for tensor in tensors) <= room(file.parent):
+        torch.save([tensor.clone() for tensor in tensors], part := file.with_suffix(".part"))
+        part.replace(file)                                 # whoever is ended while writing leaves no answer
+    return tensors
+
+
+def room(folder: Path) -> int:
+    """The bytes that answers may still take there."""
+    return min(ROOM - sum(file.stat().st_size for file in folder.iterdir()), disk_usage(folder).free // 2)
