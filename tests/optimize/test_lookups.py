@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -20,10 +24,14 @@ from optimize.named import worked_out
 from samesame import check, optimize
 from samesame.capture import capture
 from samesame.evidence import Refused
+from samesame.formula.expr import Fold, Leaf, Load, Size, add, const, index, mul
+from samesame.formula.expr import walk as expressions_in
 from samesame.optimize import native, segments
 from samesame.optimize.algebra import specified
 from samesame.optimize.candidate import Candidate
+from samesame.optimize.compiled import Compiled, describe, driver, library
 from samesame.optimize.dropin import EAGER
+from samesame.optimize.emit import cpp
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.facts import facts_of
 from samesame.optimize.faithful import faithful
@@ -46,6 +54,8 @@ from samesame.optimize.forms import (
 from samesame.optimize.guard import OUTSIDE, clamped, guarded, nearest
 from samesame.optimize.ir import Program
 from samesame.optimize.job import loaded
+from samesame.optimize.machine import here
+from samesame.optimize.meaning import with_any
 from samesame.optimize.partition import Stage, replaced, stages
 from samesame.optimize.read import read
 from samesame.optimize.rows import rows
@@ -176,6 +186,37 @@ def test_kernels_look_up_what_torch_does_and_raise_its_errors(name: str, tmp_pat
                     assert error_of(fast, *outside) == error_of(module, *outside)
 
 
+def beyond(name: str, flags: Sequence[str]) -> None:
+    """Calls a program's kernels, but for the one that would stop them, with integers far outside."""
+    function, tensors = PROGRAMS[name]
+    specification, kept = whole(read(capture(function, tensors)))
+    program = native.native(specification, quickly, kept).program
+    program = replace(program, kernels=tuple(kernel for kernel in program.kernels if kernel.name != "guard"))
+    description = describe(program, specification.arguments, [], [output.name for output in specification.outputs])
+    text = cpp.source(program, here().lanes)
+    run = Compiled(text, description, library(text + driver(description), flags))
+    for value in EXTREMES:
+        run(*(x if x.is_floating_point() else x.fill_(max(value, -(2**31)) if x.dtype == torch.int64 else -9)
+              for x in tensors))
+
+
+@pytest.mark.long
+def test_kernels_read_nothing_outside() -> None:
+    """Under the sanitizers, in a process of its own, as these have to be loaded first."""
+    code = textwrap.dedent("""
+        import test_lookups as t
+        for name in ("experts", "paged", "listed", "pairs", "loss", "of few"):
+            t.beyond(name, ("-fsanitize=address", "-fno-sanitize-recover=all", *t.FLAGS))
+        print("done")
+    """)
+    found = subprocess.run(["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    paths = [*sys.path, str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+    environment = {**os.environ, "LD_PRELOAD": found.stdout.strip(), "ASAN_OPTIONS": "detect_leaks=0",
+                   "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert run.stdout.strip() == "done", run.stderr[-2000:]
+
+
 def refuses(*_: Any) -> Any:
     raise AssertionError("the original runs")
 
@@ -268,6 +309,14 @@ def test_a_kernel_that_may_read_outside_is_not_proved(index: Form) -> None:
     space, _ = space_of(form)
     answer = rows(space, [Stage("y", ("t", "k"), form, {}, "float32")], ["y"]).proved()
     assert not answer.proved and "outside of it" in answer.reason
+
+
+def test_any_numbers_in_the_place_of_elements_are_no_less() -> None:
+    ids, i = Leaf("ids", (Size("T", 1),), "int"), index(Size("T", 1))
+    twice = add(Load(ids, (i,)), mul(-1, Load(ids, (i,))), Load(ids, (const(0),)))
+    assert len({e for e in expressions_in(with_any(twice)) if isinstance(e, Load)}) == 2
+    summed = Fold("sum", (i,), Load(ids, (i,)))            # an element for each round is not one number
+    assert with_any(summed) is summed
 
 
 def test_a_false_twin_in_torch_is_not_the_same() -> None:

@@ -200,6 +200,11 @@ class Space:
 
     def last(self, form: Form, axes: Iterable[str]) -> str:
         """Of these axes the one along which most loads lie in memory."""
+        votes = self.votes(form, axes)
+        return max(votes, key=lambda axis: (votes[axis], axis)) if votes else ""
+
+    def votes(self, form: Form, axes: Iterable[str]) -> dict[str, int]:
+        """How many loads lie in memory along each of these axes; at which place of a table one looks is none of it."""
         votes = {axis: 0 for axis in axes}
         for x in walk(form, arguments=but_indices):
             buffer = self.buffers.get(x.attributes[0]) if x.operator == "load" else None
@@ -207,7 +212,7 @@ class Space:
                 parts = x.attributes[1 + buffer.fastest].parts
                 if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
                     votes[parts[-1].axis] += 1
-        return max(votes, key=lambda axis: (votes[axis], axis)) if votes else ""
+        return votes
 
     def held(self, stage: Stage, elements: Elements | None = None) -> Formula:
         """What a stage's target holds, over the tensors that it reads, or what stands for their elements."""
