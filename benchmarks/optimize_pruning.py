@@ -36,9 +36,9 @@ from samesame.optimize.forms import Form
 from samesame.optimize.ir import bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.native import FORMS
-from samesame.optimize.operators import read
 from samesame.optimize.partition import stages
 from samesame.optimize.pruning import pruned
+from samesame.optimize.read import read
 from samesame.optimize.rules import RULES, add, typed
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
 from samesame.optimize.search import LIMITS, searched

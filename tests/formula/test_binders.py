@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samesame.formula.binders import rebuilt, replaced
+from samesame.formula.binders import alike, rebuilt, replaced
 from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, const, index, mul
 
 LINE, OWN = Leaf("n*", (Size("S", 2),), "int"), Leaf("n", (Size("S", 2),), "int")
@@ -29,6 +29,18 @@ def test_a_range_inside_a_range_is_changed() -> None:
     found = renamed(Fold("sum", (w, k), add(k, w)))
     new = {v.extent for v in found.bound}
     assert Load(OWN, (const(0),)) in new and new & set(found.bound)
+
+
+def test_what_differs_in_names_of_bound_variables_alone_is_alike() -> None:
+    def total(turned: bool = False, inner: str = "sum", size: int | Size = 4) -> Expr:
+        i, j = index(4), index(size)
+        return Fold("max", (i,), Fold(inner, (j,), Load(Leaf("x", (4, 4)), (j, i) if turned else (i, j))))
+
+    assert total() is not total() and alike(total(), total())
+    others = total(turned=True), total(inner="max"), total(size=Size("n", 1))
+    assert not any(alike(total(), other) for other in others)
+    i, free = index(4), [index(4), index(4)]
+    assert not alike(*(Fold("sum", (i,), Load(Leaf("x", (4, 4)), (i, j))) for j in free))
 
 
 def test_what_is_the_same_stays_the_same() -> None:

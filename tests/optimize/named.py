@@ -66,6 +66,11 @@ def worked_out(form: Form, tensors, extents, dims=None):
             for x in xs[1:]:
                 total = total + x if operator == "plus" else total * x
             return total
+        if operator == "lookup":
+            d, (table, index) = axes.index(attributes[0]), [x.reshape(x.shape or [1] * len(axes)) for x in xs]
+            shape = list(torch.broadcast_shapes((*table.shape[:d], 1, *table.shape[d + 1:]), index.shape))
+            index = index.expand(shape).long()
+            return table.expand([*shape[:d], table.shape[d], *shape[d + 1:]]).gather(d, index)
         if operator == "power":
             return xs[0] ** float(attributes[0])
         if operator == "cast":
@@ -85,6 +90,6 @@ def worked_out(form: Form, tensors, extents, dims=None):
 
 
 def bound(part):
-    if part.operator == "fold":
-        return part.attributes[1]
+    if part.operator in ("fold", "lookup"):
+        return part.attributes[1] if part.operator == "fold" else part.attributes
     return [a for a in part.attributes[1] if a] if part.operator == "concat" else ()

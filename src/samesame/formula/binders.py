@@ -45,6 +45,32 @@ def replaced(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
     return put(expr, values.get)
 
 
+def alike(left: Expr, right: Expr) -> bool:
+    """Whether two expressions are written alike, but for the names of bound variables."""
+    return left is right or nameless(left) is nameless(right)
+
+
+def nameless(expr: Expr, depth: int = 0) -> Expr:
+    """The expression with numbers for its bound variables, by how deep within binders they stand."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = _nameless_binder(e, depth) if isinstance(e, Fold | Lambda) else rebuild(e, go)
+        return memo[e]
+
+    return go(expr)
+
+
+def _nameless_binder(e: Fold | Lambda, depth: int) -> Expr:
+    numbers: dict[Index, Expr] = {}
+    for k, v in enumerate(e.bound):
+        numbers[v] = Index(-1 - depth - k, substitute(v.extent, numbers))
+    inside = depth + len(e.bound)
+    bound, body = tuple(cast(Index, numbers[v]) for v in e.bound), nameless(substitute(e.body, numbers), inside)
+    return Fold(e.monoid, bound, body) if isinstance(e, Fold) else Lambda(bound, body)
+
+
 def outermost_first(bound: tuple[Index, ...]) -> Iterator[Index]:
     """The variables of one binder, each after those that its range mentions."""
     left = list(bound)

@@ -27,12 +27,14 @@ from samesame.report.optimized import Formula
 GAIN = 0.95                                          # of the program's own cost: less than that hardly shows in torch
 
 
-def specified(module: Any, example: Any, graph: Graph, until: float = inf) -> Specification:
-    """What a captured program computes, as forms. Raises Refused where these cannot say it, or where it reads a tensor
-    that a module in torch's operators could not find: one that a function refers to; Unsupported where it is not read
-    until then, on time.monotonic."""
+def specified(
+    module: Any, example: Any, graph: Graph, until: float = inf, look_ups: bool = True
+) -> Specification:
+    """What a captured program computes, as forms, look-ups at integers in data too if asked for. Raises Refused where
+    these cannot say it, or where it reads a tensor that a module in torch's operators could not find: one that a
+    function refers to; Unsupported where it is not read until then, on time.monotonic."""
     program = Program(module, example)
-    specification = replace(as_laid(read(graph, until), program, example), arguments=tuple(program.inputs))
+    specification = replace(as_laid(read(graph, until, look_ups), program, example), arguments=tuple(program.inputs))
     own = [tensor.path or name for name, tensor in specification.tensors.items()
            if tensor.role == "weight" and tensor.value is None]
     if own and not isinstance(module, nn.Module):

@@ -23,6 +23,7 @@ import torch
 from samesame.evidence import SamesameError
 from samesame.optimize.dropin import STEPS
 from samesame.optimize.emit.places import C_TYPES, LANES, reserved, strides, whole
+from samesame.optimize.guard import OUTSIDE
 from samesame.optimize.ir import Program
 from samesame.optimize.machine import compiler, here, threading_runtime
 from samesame.store import default_path
@@ -136,14 +137,17 @@ def _vector_functions() -> list[str]:
 
 def driver(description: Description, name: str = "run") -> str:
     """A function that calls all kernels of a program, those that run ahead if its second argument says so. The
-    addresses of all tensors come in one array, in the order of `slots`."""
+    addresses of all tensors come in one array, in the order of `slots`. False: an index is outside of what is looked
+    up at it, and what is behind the kernel that found this has not run."""
     place = {tensor: i for i, tensor in enumerate(slots(description))}
     calls = []
     for kernel in description["kernels"]:
         types = [C_TYPES[description["tensors"][tensor]["dtype"]] for tensor in kernel["takes"]]
         takes = [f"({kind}*)at[{place[tensor]}]" for kind, tensor in zip(types, kernel["takes"], strict=True)]
         calls.append(f"    if ({'' if kernel['ahead'] else '!'}ahead) {kernel['name']}({', '.join(takes)});")
-    return "\n".join([f'extern "C" void {name}(void* const* at, bool ahead) {{', *calls, "}\n"])
+        if OUTSIDE in kernel["takes"]:
+            calls.append(f"    if (!ahead && *(const float*)at[{place[OUTSIDE]}] != 0) return false;")
+    return "\n".join([f'extern "C" bool {name}(void* const* at, bool ahead) {{', *calls, "    return true;", "}\n"])
 
 
 def slots(description: Description) -> list[str]:
@@ -152,14 +156,15 @@ def slots(description: Description) -> list[str]:
 
 
 class Compiled:
-    """Called with the tensors of `arguments` in order; returns a tuple with the outputs."""
+    """Called with the tensors of `arguments` in order; returns a tuple with the outputs. Raises IndexError where an
+    index among them is outside of what is looked up at it."""
 
     def __init__(self, source: str, description: Description, file: Path, name: str = "run") -> None:
         self.source, self.description, self.file = source, description, file
         self.tensors: Mapping[str, Mapping[str, Any]] = description["tensors"]
         self.arguments: list[str] = description["arguments"]
         self._run = ctypes.CDLL(str(file))[name]
-        self._run.argtypes, self._run.restype = [ctypes.c_void_p, ctypes.c_bool], None
+        self._run.argtypes, self._run.restype = [ctypes.c_void_p, ctypes.c_bool], ctypes.c_bool
         self._slots = slots(description)
         self._expected = [_Expected(name, self.tensors.get(name)) for name in self.arguments]
         self._weights = [i for i, name in enumerate(self.arguments) if self._role(name) == "weight"]
@@ -200,7 +205,8 @@ class Compiled:
             place += 1
         if self._ahead:
             self._keep([tensors[i] for i in self._weights], at)
-        self._run(at, False)
+        if not self._run(at, False):
+            raise IndexError("an index is outside of what is looked up at it")
         return tuple(outputs)
 
     def _addresses(self) -> Any:

@@ -21,7 +21,7 @@ from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, along, exchanged, finite, fold, load, times, walk
 from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, Program, Statement, Store, Tile, When
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors, is_pairwise
+from samesame.optimize.partition import Stage, factors, is_pairwise, is_tensor, leaves, table_of
 from samesame.optimize.rows import rows
 from samesame.optimize.space import (
     NARROW,
@@ -67,11 +67,11 @@ def products(stage: Stage, column: str) -> list[Product]:
         parts = factors(form.arguments[0])
         right = [x for x in parts if column in x.axes]
         scale, rest = times(*(x for x in parts if finite(x))), [x for x in parts if not finite(x)]
-        if monoid == "sum" and len(right) == 1 and right[0].operator == "load":
+        if monoid == "sum" and len(right) == 1 and is_tensor(right[0]):
             left = times(*(x for x in rest if x is not right[0]))
             found.append(Product(name, axes, scale, left, {f"right of {name}": right[0]}))
         elif is_pairwise(form):
-            tensors = [x for x in walk(form) if x.operator == "load" and column in x.axes]
+            tensors = [x for x in leaves(form.arguments[0]) if is_tensor(x) and column in x.axes]
             names = {x: load(f"right {k} of {name}") for k, x in enumerate(tensors)}
             rights = {each.attributes[0]: x for x, each in names.items()}
             found.append(Product(name, axes, scale, exchanged(times(*rest), names), rights, mixed=True))
@@ -315,7 +315,9 @@ def _kernel(
     forms = (*operands.left.values(), *([] if writes else [stage.value]))
     names = {x.attributes[0] for form in forms for x in walk(form) if x.operator == "load"} - set(stage.folds)
     rights = {key: right for p in operands.several for key, right in p.rights.items()}
-    names = {right.attributes[0] for key, right in rights.items() if key not in operands.packed} | names - rights.keys()
+    names -= rights.keys()
+    names |= {x.attributes[0] for key, right in rights.items() if key not in operands.packed
+              for x in walk(right) if x.operator == "load"}
     reads = [space.buffers[name] for name in sorted(names)] + list(operands.packed.values())
     return Kernel(f"{map}_{stage.target}", tuple(reads), writes or (space.buffers[stage.target],), nest.done())
 
@@ -402,11 +404,12 @@ def _operands(
     kernels: list[Kernel] = []
     for p in several:
         operands.left[p.name] = p.left
-        if p.left.operator not in ("load", "number") and not p.mixed and grid.tiles[0].role != "blocks":
+        given = is_tensor(p.left) or p.left.operator == "number"
+        if not given and not p.mixed and grid.tiles[0].role != "blocks":
             deep = [axis for axis in _deepestlast(space, several, p.depth) if axis in p.left.axes]
             axes = (*(axis for axis in p.left.axes if axis not in deep), *deep)
             kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", axes, p.left)
-            beside = {space.buffers[right.attributes[0]].dtype for right in p.rights.values()}
+            beside = {space.buffers[table_of(right).attributes[0]].dtype for right in p.rights.values()}
             dtype = NARROW if beside == {NARROW} else space.real
             space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
             before = rows(space, [kept], [kept.target])
@@ -414,7 +417,7 @@ def _operands(
             operands.holds.update(before.holds)
             operands.left[p.name] = load(kept.target, *map(along, kept.axes))
         for key, right in p.rights.items():
-            tensor = space.specification.tensors.get(right.attributes[0])
+            tensor = space.specification.tensors.get(right.attributes[0]) if right.operator == "load" else None
             if tensor is not None and tensor.role == "weight" and grid.tiles[0].role == "lanes":
                 deepest = _deepestlast(space, several, p.depth)[-1]
                 if tensor.dtype == NARROW and grid.part is None and deepest in right.axes and not p.mixed:

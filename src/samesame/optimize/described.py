@@ -11,7 +11,7 @@ from math import prod
 from samesame.formula.sizes import value_at
 from samesame.graph import Graph
 from samesame.operators.table import packet
-from samesame.optimize.forms import Form, walk
+from samesame.optimize.forms import Form, but_indices, walk
 from samesame.optimize.ir import Kernel, Loop, bound, statements, symbols
 from samesame.optimize.partition import Stage, is_contraction
 from samesame.optimize.space import Scheduled, Space
@@ -19,7 +19,8 @@ from samesame.report.words import counted
 
 SIDES = ("rows", "lanes", "columns", "depth")        # of a tile, by the roles of what is chosen
 POWERS = {Fraction(-1): "reciprocal", Fraction(-1, 2): "rsqrt", Fraction(1, 2): "sqrt"}
-WORDS = {"plus": "add", "minus": "sub", "times": "mul", "where": "where", "compare": "compare", "concat": "cat"}
+WORDS = {"plus": "add", "minus": "sub", "times": "mul", "where": "where", "compare": "compare", "concat": "cat",
+         "lookup": "look up"}
 MOVED = frozenset({                                  # a tensor as it is, seen otherwise
     "getitem", "view", "_unsafe_view", "reshape", "contiguous", "permute", "transpose", "t", "mT", "movedim", "expand",
     "slice", "select", "unsqueeze", "squeeze", "unbind", "split", "split_with_sizes", "chunk", "unflatten", "flatten",
@@ -38,7 +39,7 @@ def work(stages: Iterable[Stage]) -> Counter[str]:
     """The operators whose work stages do, each part of their forms once."""
     found, seen = Counter[str](), set[Form]()
     for stage in stages:
-        several = [x for x in walk(stage.whole) if x not in seen]
+        several = [x for x in walk(stage.whole, arguments=but_indices) if x not in seen]
         within = {x.arguments[0] for x in several if x.operator == "fold" and is_contraction(x)}
         found.update(word for x in several if x not in within and (word := _word(x)))
         seen.update(several)

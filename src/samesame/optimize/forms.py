@@ -104,6 +104,8 @@ class Form(metaclass=Interned):
     fold[monoid, axes](x)                "sum" or "max" over axes that x has; the axes are sorted
     concat[axis, parts](x, …)            one after the other along `axis`; each part is an axis of its argument, or None
                                          for a part of one element
+    lookup[axis](x, i)                   x where its axis is at the integer i, which is in range; other axes that both
+                                         have go together
     cast[dtype](x)                       the same number, rounded
     """
 
@@ -128,11 +130,15 @@ class Form(metaclass=Interned):
 def free_axes(operator: str, attributes: tuple[Any, ...], arguments: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """The free axes of an operator's result, sorted."""
     places = attributes[1:] if operator == "load" else attributes if operator == "position" else ()
+    arguments = tuple(arguments)
     found = {axis for place in places for axis in place.axes}.union(*arguments)
     if operator == "fold":
         found -= set(attributes[1])
     elif operator == "concat":
         found = found - set(attributes[1]) | {attributes[0]}
+    elif operator == "lookup":
+        x, i = arguments
+        found = set(x) - set(attributes) | set(i)
     return tuple(sorted(found))
 
 
@@ -243,6 +249,10 @@ def cast(dtype: str, x: Form) -> Form:
     return Form("cast", (dtype,), (x,))
 
 
+def lookup(axis: str, x: Form, i: Form) -> Form:
+    return Form("lookup", (axis,), (x, i)) if axis in x.axes else x
+
+
 def _ordered(xs: Iterable[Form]) -> tuple[Form, ...]:
     """In an order that hangs on nothing but what stands there: numbers, then what has the axes that come first (`x·W`
     where x has m and W has n), what is small before what is large, and tensors by their names."""
@@ -283,6 +293,11 @@ def walk(*forms: Form, arguments: Callable[[Form], Sequence[Form]] = lambda x: x
             seen.add(form)
             stack.append((form, True))
             stack.extend((x, False) for x in reversed(arguments(form)))
+
+
+def but_indices(x: Form) -> Sequence[Form]:
+    """A form's arguments but for the places of what it looks up."""
+    return x.arguments[:1] if x.operator == "lookup" else x.arguments
 
 
 def exchanged(form: Form, others: Mapping[Form, Form]) -> Form:
@@ -357,6 +372,10 @@ def _substituted(form: Form, places: Mapping[str, Place], memo: dict[Any, Form],
         return fold(monoid, names, substitute(form.arguments[0], inner, memo, cut))
     if form.operator == "concat":
         return _concat_at(form, places, free, memo, cut)
+    if form.operator == "lookup":
+        (axis,), (x, i) = form.attributes, form.arguments
+        (name,) = _uncaptured((axis,), free)
+        return lookup(name, substitute(x, {**places, axis: along(name)}, memo, cut), substitute(i, places, memo, cut))
     return made(form.operator, form.attributes, tuple(substitute(x, places, memo, cut) for x in form.arguments))
 
 
@@ -435,6 +454,9 @@ class _Meaning:
                 return e.Fold(monoid, bound, body)
             case "concat":
                 return self.concat(form, at)
+            case "lookup":
+                x, i = form.arguments
+                return self.of(x, {**at, attributes[0]: self.of(i, at)})
         return _applied(form, [self.of(x, at) for x in form.arguments])
 
     def concat(self, form: Form, at: Mapping[str, Expr]) -> Expr:
@@ -557,6 +579,9 @@ class _Printer:
                 return self.fold(attributes[0], attributes[1], xs[0])
             case "compare":
                 return f"{self.show(xs[0])[0]} {attributes[0]} {self.show(xs[1])[0]}", LOOSE
+            case "lookup":
+                named = "" if self.brief else f"{attributes[0]} = "
+                return f"{self.inside(xs[0], UNIT)}[{named}{self.show(xs[1])[0]}]", UNIT
             case "not" | "and" | "or" | "where" | "cast" | "concat" | "fn" | "extremum":
                 name = attributes[0] if form.operator in ("fn", "extremum", "cast") else form.operator
                 return f"{name}({', '.join(self.show(x)[0] for x in xs)})", UNIT

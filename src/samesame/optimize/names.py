@@ -66,6 +66,8 @@ def attributes(x: Form, number: Callable[[str], int]) -> Hashable:
             return monoid, tuple(sorted(map(number, axes)))
         case "number", value, powers:
             return value, tuple(sorted((number(axis), exponent) for axis, exponent in powers))
+        case "lookup", axis:
+            return number(axis)
         case "concat", axis, parts:
             return number(axis), tuple(part and number(part) for part in parts)
     return tuple(x.attributes)

@@ -35,6 +35,7 @@ from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import c_type
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form, size_of
+from samesame.optimize.guard import OUTSIDE, guarded
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed, require_order
@@ -129,7 +130,8 @@ class Native:
 
     def each(self) -> Iterator[str]:
         """A line for each group of kernels."""
-        return (described(scheduled, self.tiles, self.over, here().lanes) for scheduled in self.chosen)
+        return (described(scheduled, self.tiles, self.over, here().lanes) for scheduled in self.chosen
+                if scheduled.group[0].target != OUTSIDE)
 
 
 TEMPLATE = '''"""Kernels of one's own for a program; what they compute in torch's operators stands in reference.py."""
@@ -278,7 +280,8 @@ def native(
     """The fastest kernels, these means in one pass. Raises NoSchedule where there are none that are proved until
     then."""
     weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
-    cut = stages((*kept, *specification.outputs), specification.extents, weights)
+    specification, kept, first = guarded(specification, kept)
+    cut = [*first, *stages((*kept, *specification.outputs), specification.extents, weights)]
     space = kind.space(specification, cut)
     counts: Counter[str] = Counter()
     chosen, tiles, conditions = list[Scheduled](), dict[str, int](), list[str]()

@@ -17,7 +17,7 @@ from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, finite, fn, fold, load, minus, times, walk
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Rescaled, Statement, Store
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors, is_contraction, together
+from samesame.optimize.partition import Stage, factors, is_contraction, is_tensor, together
 from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 
 
@@ -50,7 +50,7 @@ def softmaxes(stages: list[Stage]) -> Iterator[Softmax]:
 
 
 def _ended_by(mean: Stage, named: dict[str, Stage]) -> Iterator[Softmax]:
-    parts = [x for form in mean.folds.values() for x in factors(form.arguments[0]) if x.operator == "load"]
+    parts = [x for form in mean.folds.values() for x in factors(form.arguments[0]) if is_tensor(x)]
     inner = _only(mean)
     if inner is None or len(parts) != 2 or len(inner.attributes[1]) != 1:
         return

@@ -30,7 +30,7 @@ class Stage:
     axes: tuple[str, ...]
     value: Form
     folds: dict[str, Form] = field(default_factory=dict)
-    dtype: str = ""                                  # of an output; what is kept in between is accumulated in float
+    dtype: str = ""                                  # of an output, or an index; else what is kept is as sums are
 
     @property
     def whole(self) -> Form:
@@ -171,7 +171,19 @@ def is_pairwise(fold: Form) -> bool:
     return fold.attributes[0] == "sum" and computed and apart and not any(free <= own for own in axes)
 
 
-LEAVES = frozenset({"load", "fold", "concat"})
+def is_tensor(form: Form) -> bool:
+    """Whether its elements are those of a tensor, read one by one or looked up."""
+    return table_of(form).operator == "load"
+
+
+def table_of(form: Form) -> Form:
+    """What is looked up in; a form that looks nothing up is its own."""
+    while form.operator == "lookup":
+        form = form.arguments[0]
+    return form
+
+
+LEAVES = frozenset({"load", "fold", "concat", "lookup"})
 
 
 def leaves(form: Form) -> list[Form]:
@@ -183,7 +195,7 @@ def leaves(form: Form) -> list[Form]:
 def is_operand(factor: Form, others: Iterable[Form], fold: Form) -> bool:
     """Whether the factor is a tensor with an axis of the result that no other factor has."""
     rest = {axis for other in others if other is not factor for axis in other.axes}
-    return factor.operator == "load" and bool(set(factor.axes) & set(fold.axes) - rest)
+    return is_tensor(factor) and bool(set(factor.axes) & set(fold.axes) - rest)
 
 
 MANY = 8                                             # elements for each of which a function would be computed again
@@ -210,17 +222,17 @@ class _Cutter:
         if output.dtype in NOT_ROUNDED and sorted(axes) == [*output.form.axes]:
             self.read_as(output.form, stage)
 
-    def keep(self, form: Form, order: Sequence[str]) -> Form:
+    def keep(self, form: Form, order: Sequence[str], dtype: str = "") -> Form:
         """The form as a tensor of its own, with its axes in this order where it is kept for the first time, and last
         those that are not in it: the axis of a part of a concatenation."""
         if form not in self.kept:
             axes = dict.fromkeys(axis for axis in (*order, *form.axes) if axis in form.axes)
-            self.kept[form] = self.another(form) or self.new(form, tuple(axes))
+            self.kept[form] = self.another(form) or self.new(form, tuple(axes), dtype)
         return self.kept[form]
 
-    def new(self, form: Form, axes: tuple[str, ...]) -> Form:
+    def new(self, form: Form, axes: tuple[str, ...], dtype: str) -> Form:
         value, folds = self.value(form, axes)
-        self.stages.append(stage := Stage(f"kept {len(self.stages)}", axes, value, folds))
+        self.stages.append(stage := Stage(f"kept {len(self.stages)}", axes, value, folds, dtype))
         return self.read_as(form, stage)
 
     def read_as(self, form: Form, stage: Stage) -> Form:
@@ -245,6 +257,7 @@ class _Cutter:
         """What is left of a form when its folds are names and what has fewer axes is kept."""
         folds: dict[str, Form] = {}
         named: dict[Form, Form] = {}
+        form = self.with_tables(form)
 
         def go(x: Form) -> Form:
             if not self.has_fold(x):
@@ -261,6 +274,19 @@ class _Cutter:
 
         return go(form), folds
 
+    def with_tables(self, form: Form) -> Form:
+        """The form with whatever is looked up in as a tensor, of its axes first those that the index has, too; and with
+        what is looked up to be an index kept, so that proofs have one look-up within another at most."""
+        kept = dict[Form, Form]()
+        for x in walk(form):
+            if x.operator == "lookup":
+                table, i = x.arguments
+                both = [axis for axis in table.axes if axis in i.axes and axis not in x.attributes]
+                if table_of(x).operator not in ("load", "position"):
+                    kept[table] = self.keep(table, (*both, *x.attributes))
+                kept |= {y: self.keep(y, y.axes, "int64") for y in walk(i) if y.operator == "lookup"}
+        return exchanged(form, kept) if kept else form
+
     def fold(self, form: Form, order: tuple[str, ...]) -> Form:
         """The fold over operands that are kept."""
         monoid, axes = form.attributes
@@ -274,7 +300,7 @@ class _Cutter:
             wholes = [times(*several) for several in computed.values()]
             kept = [self.keep(x, operand_order(x, [*given, *wholes], form, order, self.weights)) for x in wholes]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
-                given = [x if x.operator in ("load", "number") else self.keep(x, (*order, *axes)) for x in given]
+                given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *axes)) for x in given]
             operands = times(*given, *kept)
         else:
             inside = (*order, *axes)
@@ -329,7 +355,7 @@ def operand_order(
     rest = {axis for other in every if other is not x for axis in other.axes}
     both = [axis for axis in order if axis in x.axes and axis in rest]
     own = [axis for axis in order if axis in x.axes and axis not in rest]
-    given = [axis for other in every if other.operator == "load" for axis in in_memory(other)]
+    given = [axis for other in every if is_tensor(other) for axis in in_memory(other)]
     summed = sorted((axis for axis in contraction.attributes[1] if axis in x.axes),
                     key=lambda axis: given.index(axis) if axis in given else len(given))
     lanes = bool(own) and own[-1] == order[-1] and own[-1] in lanes_of(x, weights)
@@ -338,14 +364,14 @@ def operand_order(
 
 def in_memory(tensor: Form) -> list[str]:
     """The axes of a tensor that is given, the one along which it lies in memory last."""
-    return [part.axis for place in tensor.attributes[1:] for part in place.parts]
+    return [part.axis for place in table_of(tensor).attributes[1:] for part in place.parts]
 
 
 def lanes_of(x: Form, weights: Collection[str]) -> set[str]:
     """Axes along which lanes may run where this is computed. Of a contraction over weights those of the weights, over
     other tensors that are given those along which these lie in memory; all of anything else."""
     inner = next((y for y in reversed([*walk(x)]) if y.operator == "fold" and is_contraction(y)), None)
-    given = [] if inner is None else [y for y in factors(inner.arguments[0]) if y.operator == "load"]
+    given = [] if inner is None else [y for y in factors(inner.arguments[0]) if is_tensor(y)]
     packed = {axis for y in given if y.attributes[0] in weights for axis in y.axes}
     return packed or {axis for y in given for axis in in_memory(y)[-1:]} or set(x.axes)
 
@@ -368,8 +394,9 @@ def groups(stages: list[Stage], alone: Iterable[str] = ()) -> Iterator[list[Stag
 def elsewhere(stage: Stage, group: Iterable[Stage]) -> bool:
     """Whether a stage reads what one of the group makes at other axes than it is made at."""
     own = {other.target: tuple(map(along, other.axes)) for other in group}
-    return any(x.operator == "load" and x.attributes[1:] != own.get(x.attributes[0], x.attributes[1:])
-               for x in walk(stage.whole))
+    looked_up = any(x.operator == "lookup" and table_of(x).attributes[0] in own for x in walk(stage.whole))
+    return looked_up or any(x.operator == "load" and x.attributes[1:] != own.get(x.attributes[0], x.attributes[1:])
+                            for x in walk(stage.whole))
 
 
 def together(stage: Stage, group: list[Stage]) -> Stage:

@@ -12,7 +12,7 @@ tuner.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from samesame.formula.equal import Budget, Proved, prove_equal
@@ -48,8 +48,18 @@ def cost(program: Program) -> Cost:
     rounds = [mul(*(loop.variable.extent for loop in loops)) for kernel in kernels
               for loops, _ in innermost(kernel.body)]
     one = {tile.size.name: tile.of for tile in program.tiles if tile.role == "parts"}
-    elements = (mul(*buffer.shape) for buffer in sorted(tensors, key=lambda b: b.name))
+    looked = looked_up(replace(whole, kernels=tuple(kernels)))
+    elements = (mul(*(1 if (buffer.name, d) in looked else size for d, size in enumerate(buffer.shape)))
+                for buffer in sorted(tensors, key=lambda b: b.name))
     return Cost(*(const(replaced(add(*several), one)) for several in (rounds, elements)))
+
+
+def looked_up(program: Program) -> set[tuple[str, int]]:
+    """The dimensions along which data says what is read: of one row at least."""
+    inside = (load for kernel in program.kernels for _, statement in innermost(kernel.body)
+              for e in expressions(statement) for load in walk(e) if isinstance(load, Load))
+    return {(load.leaf.name, d) for load in inside for d, at in enumerate(load.indices)
+            if any(isinstance(e, Load) for e in walk(at))}
 
 
 def rounds(program: Program, numbers: dict[str, int], across: int) -> int | None:

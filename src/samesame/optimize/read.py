@@ -6,24 +6,25 @@ from math import inf
 
 from samesame.formula.equal import deep_recursion
 from samesame.graph import Graph
-from samesame.optimize import operators, pointwise, windows
+from samesame.optimize import lookups, operators, pointwise, windows
 from samesame.optimize.forms import base, walk
 from samesame.optimize.reading import Reader
 from samesame.optimize.specification import Specification
 
-FAMILIES = pointwise, operators, windows
+FAMILIES = pointwise, operators, windows, lookups
 
 
-def read(graph: Graph, until: float = inf) -> Specification:
-    """The captured graph as forms. Raises Unsupported where that takes longer than until then, on time.monotonic."""
+def read(graph: Graph, until: float = inf, look_ups: bool = True) -> Specification:
+    """The captured graph as forms, look-ups at integers in data too if asked for: else these stay calls. Raises
+    Unsupported where that takes longer than until then, on time.monotonic."""
     with deep_recursion():
-        reader = Reader(graph, until)
+        reader = Reader(graph, until, frozenset() if look_ups else lookups.LOOK_UPS)
     outputs = tuple(reader.output(name, reader.values[node]) for name, node in graph.roots)
-    forms = list(walk(*(x.form for x in (*reader.arguments, *outputs))))
+    forms = list(walk(*(x.form for x in (*reader.arguments, *outputs)), *(i for i, _ in reader.looked)))
     used = {form.attributes[0] for form in forms if form.operator == "load"}
     names = set(reader.extents).union(*(form.axes for form in forms))
     tensors = {name: tensor for name, tensor in reader.tensors.items() if name in used or tensor.role == "input"}
     return Specification(
         graph.name, tensors, {axis: reader.extents[base(axis)] for axis in sorted(names)}, outputs,
-        tuple(reader.calls), tuple(node.name for node in graph.sources("input")),
+        tuple(reader.calls), tuple(node.name for node in graph.sources("input")), tuple(dict.fromkeys(reader.looked)),
     )

@@ -28,6 +28,7 @@ from samesame.optimize.forms import (
     Place,
     along,
     base,
+    but_indices,
     cast,
     digits,
     fold,
@@ -46,7 +47,7 @@ Labels = Sequence[Sequence[Hashable]]                # a label for each dimensio
 WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default",
            "aten.unsafe_split.Tensor", "aten.unsafe_split_with_sizes.default"}
 SMALL = 64                                           # elements of a constant that may be written out
-MOVES = frozenset({"load", "number", "position", "concat", "cast"})       # no arithmetic
+MOVES = frozenset({"load", "number", "position", "concat", "cast", "lookup"})       # no arithmetic
 FEW_BITS = frozenset({"int8", "uint8", "int16"})     # integers whose sums wrap around
 CASTS = {"aten._to_copy.default", "aten.to.dtype"}
 LETTERS = "ijklmnpqrstuvwxyzabcdefgho"
@@ -67,6 +68,7 @@ class Value:
 
 
 ROWS: dict[str, Callable[..., Any]] = {}             # (reader, operands and settings) → Value, or a tuple of them
+INDEXED = set[str]()                                 # of these, those that read elements at integers of another tensor
 Row = TypeVar("Row", bound=Callable[..., Any])
 
 
@@ -81,8 +83,9 @@ def row(*operators: str) -> Callable[[Row], Row]:
 class Reader:
     """Values of a graph's nodes, and what they needed: tensors, extents of axes, calls of torch."""
 
-    def __init__(self, graph: Graph, until: float = inf) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, until: float = inf, calls: frozenset[str] = frozenset()) -> None:
+        self.graph, self.stay = graph, calls         # operators that stay calls of torch, though forms express them
+        self.looked: list[tuple[Form, str]] = []     # integers that have to be within an axis
         self.values: dict[Node, Any] = {}
         self.tensors: dict[str, Tensor] = {}
         self.extents: dict[str, int] = {}
@@ -112,8 +115,9 @@ class Reader:
         if node.is_source:
             return self._source(node)
         args, keywords = bind(node.operator, node.args, node.kwargs)
-        function = ROWS.get(node.operator) or ROWS.get(".".join(node.operator.split(".")[:2]))
-        if function is not None:
+        names = names_of(node.operator)
+        function = next((ROWS[name] for name in names if name in ROWS), None)
+        if function is not None and self.stay.isdisjoint(names):
             before = len(self.calls), len(self.arguments)
             try:
                 taken = partial(self._taken, node)
@@ -133,6 +137,8 @@ class Reader:
             raise Unsupported("complex numbers")
         if not isinstance(value, Value) or self.kind(value) != "int" or node.operator in CASTS:
             return value
+        if not INDEXED.isdisjoint(names_of(node.operator)):
+            return value
         if "float" in result.dtype and value.dtype in FEW_BITS:
             return Value(cast(result.dtype, value.form), value.dims, result.dtype)
         if result.dtype not in (value.dtype, "bool") and (value.dtype in FEW_BITS or result.dtype == "int64"):
@@ -150,7 +156,7 @@ class Reader:
                 continue
             if value is None:
                 raise Unsupported("a result that no row gives")
-            if kind.dtype in FEW_BITS and any(x.operator not in MOVES for x in walk(value.form)):
+            if kind.dtype in FEW_BITS and not is_moved(value.form):
                 raise Unsupported("arithmetic of integers of few bits")
             if tuple(map(self.size, value.dims)) != tuple(kind.shape):
                 raise Unsupported(f"{node.operator} read with the shape {tuple(map(self.size, value.dims))}")
@@ -310,6 +316,10 @@ class Reader:
             places = (number_of(place) if isinstance(place, Place) else place for place in form.attributes)
             return Form(form.operator, tuple(places), ())
         inner = axes.difference(form.attributes[1]) if form.operator in ("fold", "concat") else axes
+        if form.operator == "lookup":
+            x, i = form.arguments
+            inside = self.in_numbers(x, axes.difference(form.attributes)), self.in_numbers(i, axes)
+            return made(form.operator, form.attributes, inside)
         return made(form.operator, form.attributes, tuple(self.in_numbers(x, inner) for x in form.arguments))
 
     def labelled(
@@ -405,9 +415,19 @@ def channel(value: Value, rank: int) -> Value:
     return Value(value.form, (*value.dims, *[()] * (rank - 2)), value.dtype)
 
 
+def names_of(operator: str) -> tuple[str, ...]:
+    """An operator's names in the table: with its overload, and without."""
+    return operator, ".".join(operator.split(".")[:2])
+
+
 def kinds_of(node: Node) -> tuple[Any, ...]:
     """The types of what a node gives, one or several."""
     return node.type if isinstance(node.type, tuple) else (node.type,)
+
+
+def is_moved(form: Form) -> bool:
+    """Whether elements are only moved; where to may be computed."""
+    return all(x.operator in MOVES for x in walk(form, arguments=but_indices))
 
 
 def is_computed(value: Any) -> bool:

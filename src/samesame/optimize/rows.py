@@ -7,6 +7,7 @@ cut into tiles, and only what a row has one of is kept; the rest is computed aga
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -41,34 +42,24 @@ def _outer(group: list[Stage]) -> tuple[str, ...]:
 
 
 class _Whole:
-    """How a nest runs: a round of a parallel loop for each row, and all of it in lanes."""
+    """How a nest runs: a round of a parallel loop for each row, and all of it in lanes. What is folded over something
+    else than lies side by side in memory runs along that, which is `folded` beside it."""
 
     map, name = "rows", "rows"
 
     def __init__(self, space: Space, group: list[Stage]) -> None:
         self.space, self.group, self.outer = space, group, _outer(group)
         self.tiles: list[Tile] = []
+        self.folded = self.lane(group[0], self.outer) if len(group) == 1 and group[0].folds else None
+        self.outer = tuple(axis for axis in self.outer if axis != self.folded)
 
     def rows(self, nest: Nest) -> dict[str, Expr]:
         return {axis: nest.loop("parallel", self.space.size(axis)) for axis in self.outer}
 
     def lanes(self, nest: Nest, axis: str) -> Expr:
+        if axis == self.folded:                            # each lane has a fold of its own: few at a time
+            return self.cut(nest, axis, "lanes", "parallel")
         return nest.loop("vector", self.space.size(axis))
-
-
-class _Tiles(_Whole):
-    """Rows and lanes in tiles, as many in one as are asked for."""
-
-    map, name = "rows in blocks", "blocks"
-
-    def rows(self, nest: Nest) -> dict[str, Expr]:
-        *others, row = self.outer or ("",)
-        at: dict[str, Expr] = {axis: nest.loop("parallel", self.space.size(axis)) for axis in others}
-        return at | ({row: self.cut(nest, row, "rows", "parallel")} if row else {})
-
-    def lanes(self, nest: Nest, axis: str) -> Expr:
-        apart = len(self.group) == 1 and not self.group[0].folds
-        return self.cut(nest, axis, "lanes", "parallel" if apart else "serial")
 
     def cut(self, nest: Nest, axis: str, role: str, kind: Kind) -> Expr:
         tile = next((each for each in self.tiles if each.role == role), None)
@@ -78,6 +69,36 @@ class _Tiles(_Whole):
         within = nest.loop("vector", tile.size)
         nest.when(tiled.inside(within))
         return tiled.at(within)
+
+    def lane(self, stage: Stage, inner: tuple[str, ...]) -> str | None:
+        """The axis of a row that runs in lanes; none where what is folded over does, as it lies in memory no less."""
+        if not stage.folds:
+            return self.space.last(stage.value, inner)
+        own = Counter[str]()
+        for fold in stage.folds.values():
+            votes = self.space.votes(fold.arguments[0], (*inner, *fold.attributes[1]))
+            most = max(votes, key=lambda axis: (votes[axis], axis in fold.attributes[1], axis))
+            own[most if most in inner else ""] += 1
+        (best, times), *_ = own.most_common()
+        return best if best and times == len(stage.folds) else None
+
+
+class _Tiles(_Whole):
+    """Rows and lanes in tiles, as many in one as are asked for."""
+
+    map, name = "rows in blocks", "blocks"
+
+    def lane(self, stage: Stage, inner: tuple[str, ...]) -> str | None:
+        return self.space.last(stage.value, inner) if not stage.folds else None
+
+    def rows(self, nest: Nest) -> dict[str, Expr]:
+        *others, row = self.outer or ("",)
+        at: dict[str, Expr] = {axis: nest.loop("parallel", self.space.size(axis)) for axis in others}
+        return at | ({row: self.cut(nest, row, "rows", "parallel")} if row else {})
+
+    def lanes(self, nest: Nest, axis: str) -> Expr:
+        apart = len(self.group) == 1 and not self.group[0].folds
+        return self.cut(nest, axis, "lanes", "parallel" if apart else "serial")
 
 
 def _nest(space: Space, group: list[Stage], kept_outside: Iterable[str], how: _Whole) -> Scheduled:
@@ -123,14 +144,14 @@ def _row(
     """The statements that compute a stage inside of the loops over the rows."""
     inner = tuple(axis for axis in stage.axes if axis not in how.outer)
     nest, here = Nest(), dict(at)
-    lane = space.last(stage.value, inner) if not stage.folds else None
+    lane = how.lane(stage, inner)
     _loops(space, how, nest, here, inner, lane)
     found = dict(elements)
     for name, fold in stage.folds.items():
         accumulator = Buffer(f"{name} of {stage.target}", (), space.real)
         monoid, axes = fold.attributes
         body, inside = Nest(), dict(here)
-        _loops(space, how, body, inside, axes, space.last(fold, axes))
+        _loops(space, how, body, inside, axes, space.last(fold, axes) if lane is None else None)
         body.add(Accumulate(accumulator, (), space.expression(fold.arguments[0], inside, elements)))
         nest.add(Local(accumulator, monoid), *body.done())
         found[name] = partial(whatever, accumulator[()])

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from samesame.optimize import contraction
 from samesame.optimize.contraction import columns, common_depth, dots, lanes, parts
+from samesame.optimize.guard import OUTSIDE
+from samesame.optimize.guard import scheduled as guard
 from samesame.optimize.online import Softmax, online
 from samesame.optimize.partition import Stage, groups, is_contraction, is_pairwise
 from samesame.optimize.rows import blocks, rows
@@ -30,9 +32,16 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
     of_rows, of_contractions = (blocks, (contraction.blocks,)) if gpu else (rows, (lanes, dots))
     outputs = {output.name for output in space.specification.roots()}
     contractions = {stage.target for stage in space.stages if contains_contraction(stage)}
+    indices = {stage.target for stage in space.stages if stage.target not in outputs and "int" in stage.dtype}
     in_one = {mean.mean.target: mean for mean in means}
     within = {stage.target for mean in means for stage in mean.stages[:-1]}
-    for group in groups([stage for stage in space.stages if stage.target not in within], contractions):
+    for group in groups([stage for stage in space.stages if stage.target not in within],
+                        contractions | indices):
+        if group[0].target == OUTSIDE:
+            if gpu:
+                raise NoSchedule("what is looked up at integers in data has kernels for processors only")
+            yield [guard(space, group[0])]
+            continue
         read_elsewhere = {name for stage in space.stages if stage not in group for name in stage.reads}
         if group[0].target not in contractions:
             yield [of_rows(space, group, outputs | read_elsewhere)]

@@ -156,6 +156,8 @@ class Prices:
                     memo[key] = weights.flop * spans * len(inside) + weights.operator
                 elif operator == "contract":
                     memo[key] = steps(inside, attributes[0], pair)[0]                     # type: ignore[arg-type]
+                elif operator == "lookup":                       # of a table only what is looked up
+                    memo[key] = weights.moved * (self.size(inside[1]) + 2 * self.size(type[0])) + weights.operator
                 else:
                     moved = sum(map(self.size, inside)) + self.size(type[0])
                     memo[key] = weights.moved * moved + weights.flop * self.size(type[0]) + weights.operator

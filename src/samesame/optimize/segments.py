@@ -44,7 +44,7 @@ from samesame.optimize.meaning import Malformed
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import COMPOSITION, Native, Tune, left, natives, once, require_filled, tried
 from samesame.optimize.partition import replaced
-from samesame.optimize.reading import MOVES
+from samesame.optimize.reading import MOVES, is_moved
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.search import Found, Rewriting
 from samesame.optimize.specification import KEPT, Call, Output, Specification, Tensor
@@ -106,7 +106,8 @@ class Layout:
             if call.operator == KEPT:
                 self.kept.add(len(self.at))
                 kept |= {*call.results}
-            elif all(x.operator in MOVES and x.attributes[0] not in kept for x in walk(*own)):
+            elif all(map(is_moved, own)) and kept.isdisjoint(
+                    x.attributes[0] for x in walk(*own) if x.operator == "load"):
                 self.ready.add(call)
             else:
                 level += 1
@@ -126,7 +127,7 @@ class Layout:
             form, order = self._over(self.forms[number], level), [axis for d in root.turned for axis in root.dims[d]]
             if number in self.kept:
                 self.roots[number], computed[number] = form, order
-            elif root.dtype in FLOATS and any(x.operator not in MOVES for x in walk(form)):
+            elif root.dtype in FLOATS and not is_moved(form):
                 part = self._part(self.forms[number], order, root.dtype, level)
                 self.roots[number], computed[number] = part.loaded(), order
             else:
@@ -299,20 +300,23 @@ def segments(layout: Layout, laid: Specification) -> Iterator[Segment]:
         own = [*kept[level], *outputs]
         if not own:
             continue
-        names, reads = {output.name for output in own}, _reads(own)
-        elsewhere = _reads([*laid.outputs, *(output for call in laid.calls if call.results[0] not in names
-                                             for output in call.takes)])
+        looked = tuple((i, axis) for i, axis in laid.looked if layout.level(i) == level)
+        names, reads = {output.name for output in own}, _reads(output.form for output in own)
+        reads |= _reads(i for i, _ in looked)
+        elsewhere = _reads([*(output.form for output in laid.outputs),
+                            *(output.form for call in laid.calls if call.results[0] not in names
+                              for output in call.takes)])
         tensors = {name: tensor if tensor.role == "weight" or name in names else replace(tensor, role="input")
                    for name, tensor in laid.tensors.items() if name in reads}
         yield Segment(
-            Specification(f"{laid.name} {level}", tensors, laid.extents, outputs), tuple(kept[level]),
+            Specification(f"{laid.name} {level}", tensors, laid.extents, outputs, looked=looked), tuple(kept[level]),
             tuple(output.name for output in own if output in outputs or output.name in elsewhere),
         )
 
 
-def _reads(outputs: Iterable[Output]) -> set[str]:
+def _reads(forms: Iterable[Form]) -> set[str]:
     """The tensors that they are computed of."""
-    return {x.attributes[0] for x in walk(*(output.form for output in outputs)) if x.operator == "load"}
+    return {x.attributes[0] for x in walk(*forms) if x.operator == "load"}
 
 
 @dataclass(frozen=True)

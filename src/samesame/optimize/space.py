@@ -16,11 +16,11 @@ from samesame.formula.equal import Budget
 from samesame.formula.expr import TRUE, Expr, Index, Size, add, and_, compare, floordiv, mul
 from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
-from samesame.optimize.forms import Form, Part, Place, along, base, formula, walk
+from samesame.optimize.forms import Form, Part, Place, along, base, but_indices, formula, walk
 from samesame.optimize.ir import Buffer, Dim, Kind, Program, Statement, Tile, When
 from samesame.optimize.ir import loop as new_loop
 from samesame.optimize.meaning import Checked, Claim, Elements, proved, with_elements
-from samesame.optimize.partition import Stage, factors, together
+from samesame.optimize.partition import Stage, factors, is_tensor, table_of, together
 from samesame.optimize.specification import Specification
 
 
@@ -80,7 +80,7 @@ class Space:
         the program's own product was of two narrow ones; else as sums are."""
         tensors = self.specification.tensors
         for fold in (fold for stage in self.stages for fold in stage.folds.values()):
-            names = {x.attributes[0] for x in factors(fold.arguments[0]) if x.operator == "load"}
+            names = {table_of(x).attributes[0] for x in factors(fold.arguments[0]) if is_tensor(x)}
             if fold.attributes[0] == "sum" and kept in names:
                 return next((tensors[n].dtype for n in names if n in tensors and tensors[n].dtype == NARROW), self.real)
         return self.real
@@ -200,14 +200,19 @@ class Space:
 
     def last(self, form: Form, axes: Iterable[str]) -> str:
         """Of these axes the one along which most loads lie in memory."""
+        votes = self.votes(form, axes)
+        return max(votes, key=lambda axis: (votes[axis], axis)) if votes else ""
+
+    def votes(self, form: Form, axes: Iterable[str]) -> dict[str, int]:
+        """How many loads lie in memory along each of these axes; at which place of a table one looks is none of it."""
         votes = {axis: 0 for axis in axes}
-        for x in walk(form):
+        for x in walk(form, arguments=but_indices):
             buffer = self.buffers.get(x.attributes[0]) if x.operator == "load" else None
             if buffer is not None and buffer.fastest is not None:
                 parts = x.attributes[1 + buffer.fastest].parts
                 if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
                     votes[parts[-1].axis] += 1
-        return max(votes, key=lambda axis: (votes[axis], axis)) if votes else ""
+        return votes
 
     def held(self, stage: Stage, elements: Elements | None = None) -> Formula:
         """What a stage's target holds, over the tensors that it reads, or what stands for their elements."""

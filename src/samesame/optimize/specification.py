@@ -87,6 +87,7 @@ class Specification:
     outputs: tuple[Output, ...]
     calls: tuple[Call, ...] = ()
     arguments: tuple[str, ...] = ()                  # the inputs in the order of the program's parameters
+    looked: tuple[tuple[Form, str], ...] = ()        # integers that have to be places along an axis
 
     def roots(self) -> tuple[Output, ...]:
         """Everything to be computed by forms: what the calls take, and what the program returns."""

@@ -265,8 +265,15 @@ class Attempt:
             self.report.notes.append(f"No other form was looked for: {error}.")
 
     def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
+        """Where there are none that look elements up at integers in data, these look-ups stay calls of torch."""
         ways = segments.candidates if segments.has_calls(specification) else native.candidates
-        return ways(self.graph, specification, found, self.tuned, self.report.counts, until=self.until)
+        try:
+            yield from ways(self.graph, specification, found, self.tuned, self.report.counts, until=self.until)
+        except (NoSchedule, Unsupported):
+            if not specification.looked:
+                raise
+            with_calls = specified(self.module, self.example, self.graph, self.until, look_ups=False)
+            yield from self.kernels(with_calls, search.searched(with_calls, self.until))
 
     def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         return algebraic(specification, found, multiplications(self.module, self.example))

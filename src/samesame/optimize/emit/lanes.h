@@ -91,8 +91,8 @@ template <class V, class U> INLINE V dot(V sum, U x, U w) {
 // --------------------------------------------------------------------------------------------- from one form to another
 
 template <int W, class T> INLINE vec<T, W> all(T x) { return vec<T, W>{} + x; }
-template <int W> INLINE vec<int, W> ramp(int start, int step) {
-    vec<int, W> x;
+template <int W, class T> INLINE vec<T, W> ramp(T start, int step) {
+    vec<T, W> x;
     for (int i = 0; i < W; ++i) x[i] = start + i * step;
     return x;
 }

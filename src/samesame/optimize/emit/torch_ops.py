@@ -27,6 +27,7 @@ from samesame.optimize.emit.variables import (
     decimals,
     digits,
     literal,
+    looked_up,
     over,
     permuted,
     promoted,
@@ -377,6 +378,11 @@ class Printer:
                 shown[-1] = f"torch.full(({', '.join(sizes)}, ), {v.text}, dtype=torch.{dtype}, device={self.device()})"
         expression = f"torch.cat([{', '.join(shown)}], -1)"
         return self.let(expression, (*rest, axis), dtype, form)
+
+    def _lookup(self, form: Form) -> Variable:
+        (axis,), (x, i) = form.attributes, form.arguments
+        found = looked_up(self.variable(x), axis, self.variable(i), self.size)
+        return self.let(found.text, found.axes, found.dtype, form)
 
     def _fold(self, form: Form) -> Variable:
         monoid, axes = form.attributes

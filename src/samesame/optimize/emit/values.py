@@ -278,11 +278,11 @@ class _Expression(Arithmetic):
         form = self.spans.linear(e)
         if not self.values.varies(e, self.scope):
             return Text(f"({self.values.text(form, self.scope)})")
-        slope = self.scope.slope(form)
+        slope, kind = self.scope.slope(form), "long" if any(isinstance(part, Load) for part in walk(e)) else "int"
         if slope is None:
-            parts = [f"int({self.values.text(alone.spans.linear(e), alone)})" for alone in self.scope.each_lane()]
-            return Text(f"(vec<int, {self.scope.width}>{{{', '.join(parts)}}})", True)
-        return Text(f"ramp<{self.scope.width}>({self.values.text(form, self.scope)}, {slope})", True)
+            parts = [f"{kind}({self.values.text(alone.spans.linear(e), alone)})" for alone in self.scope.each_lane()]
+            return Text(f"(vec<{kind}, {self.scope.width}>{{{', '.join(parts)}}})", True)
+        return Text(f"ramp<{self.scope.width}>({kind}({self.values.text(form, self.scope)}), {slope})", True)
 
     def truth(self, e: Expr) -> Text:
         """1 or 0."""

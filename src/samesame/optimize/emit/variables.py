@@ -111,6 +111,28 @@ def stride(part: Part, extent: Extent) -> int:
     return total
 
 
+def looked_up(v: Variable, axis: str, index: Variable, size: Callable[[str], str]) -> Variable:
+    """The variable where an axis is at the index. What else both have goes together, in front."""
+    both = [a for a in v.axes if a in index.axes and a != axis]
+    rest = [a for a in v.axes if a not in both and a != axis]
+    own = [a for a in index.axes if a not in both]
+    order = [*both, axis, *rest] if both else list(v.axes)
+    d, sizes = order.index(axis), "".join(f"{size(a)}, " for a in own)
+    wide = index if index.dtype in ("int32", "int64") else Variable(f"{index.unit}.long()", index.axes, "int64")
+    if both:
+        chosen = f"{unit(permuted(wide, [*both, *own]))}.long()"
+        if len(own) != 1:
+            chosen += f".reshape({''.join(f'{size(a)}, ' for a in both)}-1)"
+        chosen += f"[{', '.join(['...', *('None' for _ in rest)])}]" if rest else ""
+        expanded = f"{chosen}.expand({', '.join([*map(size, both), '-1', *map(size, rest)])})"
+        found = f"{unit(permuted(v, order))}.gather({d}, {expanded})"
+    else:
+        found = f"{v.unit}.index_select({d}, {wide.text if len(own) == 1 else f'{wide.unit}.flatten()'})"
+    if len(own) != 1:
+        found += f".unflatten({d}, ({sizes}))" if own else f".squeeze({d})"
+    return Variable(found, (*order[:d], *own, *order[d + 1:]), v.dtype)
+
+
 # ---------------------------------------------------------------------------------------------------- dtypes, numbers
 
 
