@@ -6,7 +6,6 @@ import torch
 from pooled import inputs, module
 
 from optimize.test_reassociation import written
-
 from samesame.capture import capture
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.search import searched
