@@ -231,3 +231,13 @@ def test_inputs_that_stand_inside_others_come_one_by_one(tmp_path):
     graph = replace(read(capture(program, (pair, other))), arguments=("pair.0", "pair.1", "pair_0"))
     fast = written(source(graph, [root.form for root in graph.roots()]), tmp_path, program)
     torch.testing.assert_close(fast(*pair, other), program(pair, other))
+
+
+@pytest.mark.parametrize("program", [
+    lambda a, w: (a * w).mean(), lambda a, w: (a * w).mean() / 3, lambda a, w: a.mean() * w,
+    lambda a, w: (a * w.exp()).mean() * 0.3, lambda a, w: (a / w.exp()).mean()])
+def test_a_mean_of_a_product_is_over_all_its_dimensions(program, tmp_path):
+    """What is divided by 12 and by 4 is not divided by 12 / 4."""
+    specification = read(capture(program, (x(12, 4), x(12, 4))))
+    fast = written(source(specification, [root.form for root in specification.roots()]), tmp_path)
+    torch.testing.assert_close(fast(x(12, 4), x(12, 4)), program(x(12, 4), x(12, 4)))
