@@ -154,9 +154,17 @@ class Turned(nn.Module):
         return y / (1 + y.flip(-1).abs().sum(-1, keepdim=True)) + torch.diagonal(x, 0, -2, -1)[..., None, :1]
 
 
-@pytest.mark.parametrize("shape", [(2, 5, 37), (3, 16, 64)])
-def test_kernels_read_from_the_end(shape: tuple[int, ...], tmp_path: Path) -> None:
-    module, x = Turned(), torch.randn(shape)
+class Mirrored(nn.Module):
+    """The same rows from both ends: how many there are is a number then, as the last of them is."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.exp(x) * x.flip(0)
+
+
+@pytest.mark.parametrize(("module", "shape"), [
+    (Turned(), (2, 5, 37)), (Turned(), (3, 16, 64)), (Mirrored(), (40, 3)), (Mirrored(), (7, 33))])
+def test_kernels_read_from_the_end(module: nn.Module, shape: tuple[int, ...], tmp_path: Path) -> None:
+    x = torch.randn(shape)
     found = first(module, x)
     assert found.settled().faithful and ".flip(" not in found.source
     file = write_files(tmp_path / "found", files_of(found, facts_of(module, (x,), found, EAGER)))
