@@ -128,6 +128,11 @@ def routed(x: torch.Tensor, gate: torch.Tensor, w: torch.Tensor) -> torch.Tensor
     return torch.einsum("ti,taoi,ta->to", x, w[ids], share)
 
 
+def classes(ids: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    """Nothing is looked up, but what is no class is an error."""
+    return F.one_hot(ids, 5).float() @ w
+
+
 def ints(high: int, *shape: int, low: int = 0) -> torch.Tensor:
     return torch.randint(low, high, shape, generator=torch.Generator().manual_seed(high))
 
@@ -145,5 +150,6 @@ PROGRAMS: dict[str, Program] = {
     "pairs": (pairs, (reals(9, 4), ints(9, 6, low=-9), ints(4, 6).int())),
     "of few": (of_few, (reals(3, 5), ints(3, 40))),
     "routed": (routed, (reals(3, 16), reals(16, 5), reals(5, 24, 16))),
+    "classes": (classes, (ints(5, 7, 3), reals(5, 16))),
     "last": (last, (ints(11, 3, 5), reals(11, 16))),
 }

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 from hypothesis import given, settings
+from tests.optimize.compiled_programs import quickly
 from torch import nn
 from torch.nn import functional as F
 
@@ -52,7 +53,6 @@ from samesame.optimize.forms import (
     where,
 )
 from samesame.optimize.guard import OUTSIDE, clamped, guarded, nearest
-from samesame.optimize.ir import Program
 from samesame.optimize.job import loaded
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import with_any
@@ -64,10 +64,8 @@ from samesame.optimize.schedule import NoSchedule, alternatives
 from samesame.optimize.search import searched
 from samesame.optimize.space import Space
 from samesame.optimize.specification import Output, Specification, Tensor
-from samesame.optimize.tune import Tuned, tune
 
 EXTREMES = 10**6, -(10**6), 2**32, -(2**32), 2**62
-
 
 # ------------------------------------------------------------------------------------------------ meanings
 
@@ -123,10 +121,6 @@ def test_a_look_up_captures_no_axis_and_reads_as_mathematics() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ kernels
-
-
-def quickly(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
-    return tune(programs, sizes, {}, 0.3)
 
 
 def whole(specification: Specification) -> tuple[Specification, tuple[Output, ...]]:

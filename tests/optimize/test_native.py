@@ -6,13 +6,13 @@ import copy
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from tests.optimize.compiled_programs import compile_program, untimed
+from tests.optimize.compiled_programs import compile_program, quickly, untimed
 from tests.optimize.programs_as_forms import attention, beside_one_another, gated_mlp, tensor
 from torch import nn
 from torch.nn import functional as F
@@ -27,7 +27,6 @@ from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.facts import facts_of
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import fn, fold, load, number, plus, times
-from samesame.optimize.ir import Program
 from samesame.optimize.job import loaded
 from samesame.optimize.meaning import Checked
 from samesame.optimize.native import Native, candidates, in_stages, native
@@ -37,13 +36,8 @@ from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.schedule import NoSchedule, Scheduled
 from samesame.optimize.search import searched
 from samesame.optimize.specification import KEPT, Call, Output, Specification
-from samesame.optimize.tune import Tuned, tune
 
 Tensors = dict[str, torch.Tensor]
-
-
-def quickly(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
-    return tune(programs, sizes, {}, 0.3)
 
 
 def made(specification: Specification) -> Native:

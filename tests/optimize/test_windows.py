@@ -10,11 +10,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.optimize.compiled_programs import quickly
 from torch import nn
 from torch.nn import functional as F
 
 from optimize.test_reassociation import written
-from optimize.test_segments import quickly
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
 from samesame.optimize.candidate import Candidate

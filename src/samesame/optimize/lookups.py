@@ -81,6 +81,16 @@ def index(r: Reader, x: Value, indices: Sequence[Value | None]) -> Value:
     return _looked_up(r, x, labels, places, [*kept[:start], *block, *kept[start:]], from_the_end=True)
 
 
+@row("aten.one_hot")
+def one_hot(r: Reader, x: Value, classes: int = -1) -> Value:
+    """Nothing is looked up, but torch raises the same error for an integer that is none of the classes."""
+    if classes < 1 or any(y.operator not in INTEGERS for y in walk(x.form)):
+        raise Unsupported("as many classes as the largest says, or integers that are folded")
+    c = r.axis(classes)
+    r.looked.append((x.form, c))
+    return Value(f.where(f.compare("=", x.form, f.position(c)), number(1), number(0)), (*x.dims, (c,)), "int64")
+
+
 def _looked_up(
     r: Reader, x: Value, labels: Sequence[Hashable], places: Mapping[Hashable, tuple[Value, Sequence[Hashable]]],
     out: Sequence[Hashable], from_the_end: bool = False,

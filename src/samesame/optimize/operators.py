@@ -532,14 +532,6 @@ def eye(r: Reader, rows: int, columns: int | None = None, *, dtype: Any = None) 
                  ((i,), (j,)), "float32")
 
 
-@row("aten.one_hot")
-def one_hot(r: Reader, x: Value, classes: int = -1) -> Value:
-    if classes < 1:
-        raise Unsupported("as many classes as the largest says")
-    c = r.axis(classes)
-    return Value(f.where(f.compare("=", x.form, f.position(c)), number(1), number(0)), (*x.dims, (c,)), "int64")
-
-
 @row("aten.linspace.default")
 def linspace(r: Reader, start: float, end: float, steps: int, *, dtype: Any = None) -> Value:
     """Even steps; what is nearer to the end is counted from there, as torch does."""

@@ -143,7 +143,8 @@ class Space:
             if whole == several and all(len(place.axes) == 1 for place in several):
                 for place in several[1:]:                    # several axes along one dimension are of one length
                     self.alike[self._first(place.axes[0])] = self._first(several[0].axes[0])
-            elif len(whole) < len(several) or any(sorted(map(base, p.axes)) != sorted(map(base, found[name, d])) for p in several):
+            elif len(whole) < len(several) or any(
+                    sorted(map(base, place.axes)) != sorted(map(base, found[name, d])) for place in several):
                 pinned |= {base(axis) for place in several for part in place.parts for axis in (part.axis, *part.over)}
         self.sizes.update({self._first(axis): self.extent(axis) for axis in pinned})
         self._find_concatenations()
