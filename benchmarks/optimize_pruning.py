@@ -94,7 +94,7 @@ class Timed:
     def tune(self, scheduled: Scheduled, space: Space) -> None:
         if self.key(scheduled) not in self.calls:
             best = tune([scheduled.program], space.numbers(), {}, SECONDS)
-            self.tiles += len(best.tried)
+            self.tiles += len(best.measured)
             program = bound(scheduled.program, {**space.numbers(), **best.numbers})
             written = {buffer.name for kernel in program.kernels for buffer in kernel.writes}
             ahead = {b.name for kernel in program.kernels if kernel.ahead for b in kernel.reads} - written

@@ -234,13 +234,13 @@ def test_tuning_takes_what_was_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tune, "_timed", lambda c, _, calls: [1 + abs(c.numbers["TN"] - best) + 1e-6 * next(now)])
     tensors = {"x": torch.randn(3, K), "w": torch.randn(N, K)}
     found = tune.tune([by_hand.packed_linear(3)], sizes, tensors, 20.0)
-    assert found.numbers == {"TN": best} and found.roles == {"lanes": best} and len(found.tried) > 1
+    assert found.numbers == {"TN": best} and found.roles == {"lanes": best} and len(found.measured) > 1
 
 
 def test_tuning_measures_and_ends_in_time() -> None:
     tensors = {"x": torch.randn(3, K), "w": torch.randn(N, K)}
     found = tune.tune([by_hand.packed_linear(3)], {"K": K, "N": N}, tensors, 0.0)
-    assert found.seconds > 0 and 0 < len(found.tried) <= 2
+    assert found.seconds > 0 and 0 < len(found.measured) <= 2
 
 
 def test_what_does_not_fit_into_memory_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +254,7 @@ def test_what_does_not_fit_into_memory_is_left_out(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Compiled, "__call__", scarce)
     tensors = {"x": torch.randn(3, K), "w": torch.randn(N, K)}
     found = tune.tune([by_hand.packed_linear(3)], {"K": K, "N": N}, tensors, 5.0)
-    assert found.tried and all(numbers["TN"] != 32 for _, numbers, _ in found.tried)
+    assert found.measured and all(numbers["TN"] != 32 for _, numbers, _ in found.measured)
 
 
 def test_what_won_before_is_tried_first_and_what_does_not_fit_never() -> None:

@@ -334,7 +334,7 @@ def _fastest(
     if not sure:
         raise NoSchedule(f"no schedule is proved: {reasons[0]}")
     tuned = tune([scheduled.program for scheduled, _ in sure], space.numbers(), share)
-    counts["choices of tiles tried"] += len(tuned.tried)
+    counts["choices of tiles tried"] += len(tuned.measured)
     scheduled, conditions = sure[tuned.program]
     return scheduled, tuned, conditions
 

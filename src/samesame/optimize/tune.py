@@ -37,14 +37,14 @@ CALLS = 3                                            # timed ones in a turn of t
 class Tuned:
     """The program that was fastest, by its place in the list, with numbers for its tiles, and the seconds of a call.
 
-    `roles` is what is worth learning: the numbers by what they were for. `tried` holds all that was measured.
+    `roles` is what is worth learning: the numbers by what they were for. `measured` holds all that was.
     """
 
     program: int
     numbers: Mapping[str, int]
     seconds: float
     roles: Mapping[str, int]
-    tried: tuple[tuple[int, Mapping[str, int], float], ...]
+    measured: tuple[tuple[int, Mapping[str, int], float], ...]
 
 
 @dataclass
