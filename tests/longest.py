@@ -195,9 +195,6 @@ LONGEST = {
         "test_what_a_hook_does_is_compared[gradient_by_gradient-2-refines]",
         "test_what_a_hook_does_is_compared[in_double-None-refines]",
     },
-    "refine/test_flat_weights.py": {
-        "test_a_step_at_another_rate_on_one_rank_is_found_in_the_weights_that_lie_there",
-    },
     "refine/test_futures_together.py": {
         "test_who_waits_for_all_waits_for_each[collected-refines]",
     },

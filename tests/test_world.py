@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.distributed as dist
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch.distributed import _functional_collectives as functional
 
 from samesame.capture.ranks.record import capture_ranks
@@ -149,12 +147,9 @@ def test_reduce_scatter(program):
     agree(outcome(program, xs), list(sum(doubled(xs)).chunk(2)))
 
 
-@settings(max_examples=5, deadline=None)
-@given(st.integers(2, 3), st.data())
-def test_all_to_all_with_uneven_splits(size, data):
-    splits = [data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)) for _ in range(size)]
-    if not all(map(sum, splits)):
-        return
+@pytest.mark.parametrize("splits", [[[0, 1], [2, 3]], [[0, 1, 2], [3, 0, 1], [2, 2, 0]]], ids=["two", "three"])
+def test_all_to_all_with_uneven_splits(splits):
+    size = len(splits)
     xs = [torch.randn(sum(row), 2) for row in splits]
     takes = [[splits[giver][k] for giver in range(size)] for k in range(size)]
 
