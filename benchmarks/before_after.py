@@ -3,6 +3,7 @@
     git worktree add ../before <commit>
     python benchmarks/before_after.py ../before                       # every table, an hour on one core
     python benchmarks/before_after.py ../before pairs kernels         # some of them
+    python benchmarks/before_after.py ../before pairs --every 4       # every fourth case
 
 `pairs` is the corpus of tests/pairs with its twins, `kernels` and `jobs` are ours (tests/kernels, tests/jobs) and what
 people wrote from the documentation alone (tests/promises/corpus), as are all of `sizes`, `weights`, `state`, `hiding`,
@@ -13,6 +14,7 @@ is the process's own CPU time, which a busy machine changes little; of pairs, th
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import os
@@ -23,6 +25,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -157,10 +160,11 @@ def names(table: str) -> Iterator[str]:
             yield from (str(file.relative_to(ROOT)) for file in sorted(folder.glob("*.py")))
 
 
-def compare(table: str, before: Version, now: Version) -> None:
-    """Print what both versions say of a table's cases, where they differ, and the ratio of their times."""
+def compare(table: str, before: Version, now: Version, every: int = 1) -> None:
+    """Print what both versions say of a table's cases, or of every so-many-eth, where they differ, and the ratio of
+    their times."""
     said: dict[str, tuple[Answer, Answer]] = {}
-    for name in names(table):
+    for name in islice(names(table), 0, None, every):
         rounds = [(before.ask(table, name), now.ask(table, name)) for _ in range(2 if table == "pairs" else 1)]
         old, new = (min(answers, key=lambda a: a["seconds"]) for answers in zip(*rounds, strict=True))
         said[name] = old, new
@@ -189,13 +193,18 @@ def main() -> None:
     if sys.argv[1:] == ["--work"]:
         work()
         return
-    if len(sys.argv) < 2 or not (Path(sys.argv[1]) / "src" / "samesame").is_dir():
-        sys.exit("name the checkout of the version to compare with, such as ../before")
-    if unknown := set(sys.argv[2:]) - set(TABLES):
-        sys.exit(f"there is no table {min(unknown)}; give some of {', '.join(TABLES)}")
-    before, now = Version(Path(sys.argv[1]).resolve()), Version(ROOT)
-    for table in sys.argv[2:] or TABLES:
-        compare(table, before, now)
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("before", type=Path, help="the checkout of the version to compare with, such as ../before")
+    words.add_argument("tables", nargs="*", metavar="table", help=f"some of {', '.join(TABLES)}")
+    words.add_argument("--every", type=int, default=1, help="take every so-many-eth case")
+    asked = words.parse_args()
+    if not (asked.before / "src" / "samesame").is_dir():
+        words.error(f"{asked.before} is no checkout of samesame")
+    if unknown := set(asked.tables) - set(TABLES):
+        words.error(f"there is no table {min(unknown)}; give some of {', '.join(TABLES)}")
+    before, now = Version(asked.before.resolve()), Version(ROOT)
+    for table in asked.tables or TABLES:
+        compare(table, before, now, asked.every)
         sys.stdout.flush()
 
 

@@ -17,10 +17,12 @@ settings.register_profile("house", deadline=None)
 settings.load_profile("house")
 
 
-@pytest.fixture(autouse=True)
-def no_heartbeat(monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def no_heartbeat():
     """Lines of progress in a log are for those who wait for minutes: a busy machine changes no output."""
-    monkeypatch.setattr("samesame.cli.progress.EVERY", float("inf"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("samesame.cli.progress.EVERY", float("inf"))
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -53,11 +55,17 @@ WITHOUT_GROUPS = {
 }
 
 
+@pytest.fixture(scope="session")
+def collected():
+    """The modules of tests: all are loaded when the first one runs. Thousands of others are loaded beside them."""
+    return frozenset(name for name in sys.modules if name.startswith("test_"))
+
+
 @pytest.fixture(autouse=True)
-def modules_without_groups_are_known(request, monkeypatch):
+def modules_without_groups_are_known(request, monkeypatch, collected):
     from samesame.capture.ranks import libraries  # not above, as before
 
-    others = {name for name in sys.modules if name.startswith("test_")} - {request.path.stem}
+    others = collected - {request.path.stem}
     monkeypatch.setattr(libraries, "NOT_LIBRARIES", libraries.NOT_LIBRARIES | WITHOUT_GROUPS | others)
 
 

@@ -195,6 +195,9 @@ LONGEST = {
         "test_what_a_hook_does_is_compared[gradient_by_gradient-2-refines]",
         "test_what_a_hook_does_is_compared[in_double-None-refines]",
     },
+    "refine/test_flat_weights.py": {
+        "test_a_step_at_another_rate_on_one_rank_is_found_in_the_weights_that_lie_there",
+    },
     "refine/test_futures_together.py": {
         "test_who_waits_for_all_waits_for_each[collected-refines]",
     },
@@ -265,6 +268,7 @@ LONGEST = {
         "test_a_planted_fault_shows[pipeline_stages-not_divided_by_micro_batches]",
     },
     "test_same_models.py": {
+        "test_eager_and_sdpa_attention_are_proved_the_same[llama]",
         "test_the_exported_and_decomposed_model_is_proved_the_same[olmo2-eager]",
     },
     "test_triton_models.py": {

@@ -48,16 +48,24 @@ def loaded():
     twice."""
     import torch
 
-    import samesame.lift
-    from samesame import assert_refines, assert_same
+    from samesame import assert_same
     from samesame.report.html.check import check_html
-    from samesame.report.html.lift import lift_html
-    from samesame.report.html.refine import refine_html
 
     x = (torch.linspace(-1, 1, 6).reshape(2, 3),)
     check_html(assert_same(lambda x: x + x, lambda x: x * 2, x, picture=True))
     with pytest.raises(AssertionError):
         assert_same(lambda x: x + x, lambda x: x * 3, x)
+    return x
+
+
+@pytest.fixture(scope="module")
+def loaded_for_jobs_and_kernels(loaded):
+    import samesame.lift
+    from samesame import assert_refines
+    from samesame.report.html.lift import lift_html
+    from samesame.report.html.refine import refine_html
+
+    x = loaded
     refine_html(assert_refines(lambda x: x, lambda rank, world_size: lambda x: x, x, world_size=2))
     lift_html(samesame.lift.lift(KERNEL))
 
@@ -109,7 +117,9 @@ def test_without_pytests_cache_rules_are_kept_for_the_run_only(run, pytester):
 
 
 @pytest.mark.long
-def test_pages_are_written_of_jobs_and_kernels_too_whether_they_hold_or_not(run, pytester):
+def test_pages_are_written_of_jobs_and_kernels_too_whether_they_hold_or_not(
+    loaded_for_jobs_and_kernels, run, pytester
+):
     _, counts = run(f"""
     def test_holds(samesame):
         samesame.assert_refines(left, lambda rank, world_size: left, X, world_size=2)

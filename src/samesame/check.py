@@ -213,6 +213,7 @@ def _establish(
             by_files = tuple(lost_sizes(programs, settled.sizes, example, sides.how))
             verdict.sizes = replace(settled.sizes, by_files=by_files)
             verdict.notes += [f"{one}: if others are meant, export it with that size dynamic." for one in by_files]
+        verdict.notes += book.notes()
         verdict.picture = picture_of(relating) if picture else None
         if settled.sizes.apart and verdict.verdict == "same":
             verdict.verdict, verdict.evidence = "different", Rung.REFUTED
@@ -264,7 +265,7 @@ def _neighbours(verdict: Verdict, here: Here, run: Run) -> None:
         graphs = found.settled.relating.left, found.settled.relating.right
         notes = [*found.sides.notes, *_notes(found.settled.relating), *_of_extremes(found.extremes, graphs)]
         verdict.notes += [note for note in notes if note not in verdict.notes]
-    verdict.notes += around.open
+    verdict.notes += [*around.open, *(note for note in here.book.notes() if note not in verdict.notes)]
 
 
 def _of_extremes(found: Extremes, graphs: tuple[Graph, Graph]) -> list[str]:

@@ -103,16 +103,16 @@ def test_what_refers_to_itself_is_let_go_of_between_recordings(monkeypatch):
     """The collector counts what it was told to leave alone as old, and looks at old objects when there are more new
     ones: it never would, and each of many recordings leaves what refers to itself."""
     monkeypatch.setattr(alive, "_left", [0])
+    monkeypatch.setattr(alive, "_among_objects", dict)              # which tensors there are is not asked here
 
     class Knot:
         def __init__(self):
-            self.itself, self.more = self, [[] for _ in range(1000)]
+            self.itself, self.more = self, [[] for _ in range(5000)]
 
     made = []
-    gc.collect()
-    monkeypatch.setattr(alive, "GROWN", 1.0 + 10_000 / len(gc.get_objects()))
-    for _ in range(40):
+    monkeypatch.setattr(alive, "GROWN", 1.0 + 15_000 / len(gc.get_objects()))
+    for _ in range(12):
         made.append(weakref.ref(Knot()))
         with tensors_known():
             pass
-    assert sum(knot() is not None for knot in made) < 25
+    assert sum(knot() is not None for knot in made) < 8

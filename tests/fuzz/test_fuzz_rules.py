@@ -70,7 +70,9 @@ def test_every_rule_is_as_exact_as_its_label_says(label):
         floats = [v for v in values.values() if v.is_floating_point()]
         if floats and label != "exact" and not all(bool((v.abs() < 1e3).all()) for v in floats):
             continue
-        for rule in TABLES[label]:
+        graph, _ = as_terms(program, values)
+        operators = {graph.application(term)[0] for term in range(len(graph._terms))}
+        for rule in (rule for rule in TABLES[label] if operators.intersection(rule.left.operators)):
             graph, known = as_terms(program, values)
             graph.saturate([rule], Budget(nodes=80, iterations=1))
             if used_rule(graph, rule.name):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.optimize.compiled_programs import compile_program
+from tests.optimize.compiled_programs import compile_program, untimed
 from tests.optimize.programs_as_forms import attention, beside_one_another, gated_mlp, tensor
 from torch import nn
 from torch.nn import functional as F
@@ -145,7 +145,7 @@ def several(
     whole, kept = in_stages(specification, [root.form for root in specification.roots()])
     given = dict(zip(specification.arguments, inputs, strict=True)) | {
         **dict(module.named_parameters()), **dict(module.named_buffers())}
-    found = native(whole, lambda programs, sizes, share: tune(programs, sizes, given, 0.3), kept)
+    found = native(whole, untimed, kept)
     weights = [name for name, t in whole.tensors.items() if t.role == "weight"]
     outputs = [output.name for output in whole.outputs]
     run = compile_program(found.program, specification.arguments, weights, outputs)
@@ -229,7 +229,7 @@ def test_what_is_read_whole_and_in_parts_is_kept_and_not_computed_again() -> Non
     for wrong in ([times(number(2), forms[0]), *forms[1:]], [*forms[:2], times(number(2), forms[2])]):
         assert faithful(graph, specification, wrong) is None
     whole, kept = in_stages(specification, forms)
-    found = native(whole, quickly, kept)
+    found = native(whole, untimed, kept)
     tensors = dict(zip(("x", "cos", "sin"), inputs, strict=True)) | dict(module.named_parameters())
     paths = {name: tensor.path or name for name, tensor in whole.tensors.items() if tensor.role != "result"}
     weights = [name for name, tensor in whole.tensors.items() if tensor.role == "weight"]
@@ -254,7 +254,7 @@ class Heads(nn.Module):
 def test_heads_of_two_projections_are_as_many() -> None:
     module, x = Heads().eval(), torch.randn(2, 5, 12)
     whole, kept = in_stages(specification := read(capture(module, (x,))), [r.form for r in specification.roots()])
-    found = native(whole, quickly, kept)
+    found = native(whole, untimed, kept)
     weights = dict(module.named_parameters())
     run = compile_program(found.program, ["x"], list(weights), ["result 0"])
     with torch.no_grad():
@@ -334,7 +334,7 @@ def test_an_output_may_be_called_as_an_input_is() -> None:
     """And no input can be called as what is kept between stages is."""
     graph = capture(Named().eval(), (torch.randn(3, 24),))
     specification, counts = read(graph), dict[str, int]()
-    (found, *_) = candidates(graph, specification, searched(specification), quickly, counts)
+    (found, *_) = candidates(graph, specification, searched(specification), untimed, counts)
     assert found.native and found.settled().faithful and "result x" in found.source and counts["schedules proved"]
     assert not any(stage.target.isidentifier() for stage in stages(gated_mlp().outputs, gated_mlp().extents)[:-1])
 
@@ -342,7 +342,7 @@ def test_an_output_may_be_called_as_an_input_is() -> None:
 def test_the_least_of_a_row_is_a_kernel() -> None:
     graph = capture(lambda x: x.amin(-1) + x[:, 0], (torch.randn(3, 24),))
     specification = read(graph)
-    (found, *_) = candidates(graph, specification, searched(specification), quickly, {})
+    (found, *_) = candidates(graph, specification, searched(specification), untimed, {})
     assert found.native and found.settled().faithful
 
 
@@ -360,10 +360,6 @@ def test_names_of_tensors_stay_apart_in_cpp() -> None:
     names = ["0", "n0", "a.b", "a_b", "x", "float", "t1", "größe"]
     assert len({reserved(name) for name in names}) == len(names)
     assert all(reserved(name).isidentifier() and reserved(name).isascii() for name in names)
-
-
-def untimed(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
-    return Tuned(0, {tile.size.name: 8 for tile in programs[0].tiles}, 0.0, {}, ())
 
 
 def test_a_search_keeps_to_its_time_within_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -404,7 +400,7 @@ def test_a_program_that_takes_long_to_read_is_not_searched() -> None:
     specification = specified(module, (x,), graph)
     assert len(searched(specification, late).candidates) == 1
     with pytest.raises(NoSchedule, match="there was no time left"):
-        next(iter(candidates(graph, specification, searched(specification), quickly, {}, until=late)))
+        next(iter(candidates(graph, specification, searched(specification), untimed, {}, until=late)))
 
 
 class Scaled(nn.Module):
@@ -423,7 +419,7 @@ def test_small_constants_are_written_out(tmp_path: Path) -> None:
     module, x = Scaled().eval(), torch.randn(5, 8)
     graph = capture(module, (x,))
     specification = specified(module, (x,), graph)
-    (found, *_) = candidates(graph, specification, searched(specification), quickly, {})
+    (found, *_) = candidates(graph, specification, searched(specification), untimed, {})
     facts = facts_of(module, (x,), found, EAGER)
     program = loaded(write_files(tmp_path / "found", files_of(found, facts))).optimized(module)
     with torch.no_grad(), warnings.catch_warnings():

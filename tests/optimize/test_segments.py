@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from tests.optimize.compiled_programs import untimed
 from torch import nn
 from torch.nn import functional as F
 
@@ -21,13 +22,11 @@ from samesame.optimize.dropin import EAGER
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import number, times, walk
-from samesame.optimize.ir import Program
 from samesame.optimize.job import loaded
 from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.search import searched
 from samesame.optimize.segments import Layout, candidates, has_calls
-from samesame.optimize.tune import Tuned, tune
 
 
 class Looked(nn.Module):
@@ -149,26 +148,46 @@ PROGRAMS = [
 ]
 
 
-def quickly(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
-    return tune(programs, sizes, {}, 0.3)
-
-
 def candidate(module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> Candidate:
     """The first candidate, with calls of torch in it; look-ups are calls here."""
     graph = capture(module, inputs)
     specification = specified(module, inputs, graph, look_ups=False)
     assert has_calls(specification)
-    return next(candidates(graph, specification, searched(specification), quickly, {}))
+    return next(candidates(graph, specification, searched(specification), untimed, {}))
 
 
-@pytest.mark.parametrize(("module", "inputs", "kernels"), PROGRAMS, ids=lambda x: type(x).__name__)
-def test_a_drop_in_with_calls_of_torch_computes_the_same(
-    module: nn.Module, inputs: tuple[torch.Tensor, ...], kernels: int, tmp_path: Path
-) -> None:
-    found = candidate(module.eval(), inputs)
-    assert len(found.native) == kernels and found.reference is not None and found.reference.native == {}
-    folder = tmp_path / "found"
-    file = write_files(folder, files_of(found, facts_of(module, inputs, found, EAGER)))
+@dataclass(frozen=True)
+class Found:
+    """A program, its example, how many files of kernels there should be, and the candidate that was found."""
+
+    module: nn.Module
+    inputs: tuple[torch.Tensor, ...]
+    kernels: int
+    candidate: Candidate
+
+
+@pytest.fixture(scope="module", params=PROGRAMS, ids=lambda program: type(program[0]).__name__)
+def found(request: pytest.FixtureRequest) -> Found:
+    module, inputs, kernels = request.param
+    return Found(module, inputs, kernels, candidate(module.eval(), inputs))
+
+
+def test_what_is_said_of_them_is_proved(found: Found, tmp_path: Path) -> None:
+    """The reference, with all calls, is the program; what kernels compute is what its operators mean."""
+    module, reference = found.module, found.candidate.reference
+    assert reference is not None
+    facts = facts_of(module, found.inputs, reference, EAGER)
+    file = write_files(tmp_path / "reference", files_of(reference, facts))
+    verdict = check(module, unguarded(module, file, {}, {**facts, "weights": {}}), found.inputs)
+    assert verdict.verdict == "same" and verdict.evidence.name.startswith("PROVED")
+    assert found.candidate.settled().faithful
+
+
+def test_a_drop_in_with_calls_of_torch_computes_the_same(found: Found, tmp_path: Path) -> None:
+    drop_in, module, inputs = found.candidate, copy.deepcopy(found.module), found.inputs
+    assert len(drop_in.native) == found.kernels
+    assert drop_in.reference is not None and drop_in.reference.native == {}
+    file = write_files(tmp_path / "found", files_of(drop_in, facts_of(module, inputs, drop_in, EAGER)))
     fast = loaded(file).optimized(module)
     with torch.no_grad():
         expected = module(*inputs)
@@ -180,20 +199,6 @@ def test_a_drop_in_with_calls_of_torch_computes_the_same(
         other = tuple(x[:1] for x in inputs)
         with pytest.warns(UserWarning, match="the original runs"):
             torch.testing.assert_close(fast(*other), module(*other))
-
-
-@pytest.mark.parametrize(("module", "inputs", "kernels"), PROGRAMS, ids=lambda x: type(x).__name__)
-def test_what_is_said_of_them_is_proved(
-    module: nn.Module, inputs: tuple[torch.Tensor, ...], kernels: int, tmp_path: Path
-) -> None:
-    """The reference, with all calls, is the program; what kernels compute is what its operators mean."""
-    found = candidate(module.eval(), inputs)
-    assert found.reference is not None
-    facts = facts_of(module, inputs, found.reference, EAGER)
-    file = write_files(tmp_path / "reference", files_of(found.reference, facts))
-    verdict = check(module, unguarded(module, file, {}, {**facts, "weights": {}}), inputs)
-    assert verdict.verdict == "same" and verdict.evidence.name.startswith("PROVED")
-    assert found.settled().faithful
 
 
 def laid_out(module: nn.Module, *inputs: torch.Tensor) -> Layout:
@@ -261,7 +266,7 @@ def test_there_are_none_where_no_segment_has_any(monkeypatch: pytest.MonkeyPatch
         module, inputs = Across(), (torch.randn(7, 10),)
         graph = capture(module, inputs)
         specification = specified(module, inputs, graph)
-        next(candidates(graph, specification, searched(specification), quickly, {}, until=0.0))
+        next(candidates(graph, specification, searched(specification), untimed, {}, until=0.0))
 
 
 def test_a_wrong_cut_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

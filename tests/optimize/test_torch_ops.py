@@ -211,6 +211,17 @@ def test_attention_is_found_again(name, tmp_path):
     torch.testing.assert_close(written(text, tmp_path)(*inputs), program(*inputs))
 
 
+def test_queries_that_are_joined_have_an_axis_that_no_tensor_has(tmp_path):
+    def program(a, c):
+        h = torch.cat((c, a), 1)[:, None]
+        return F.scaled_dot_product_attention(h, h, h)
+
+    inputs = x(2, 3, 4), x(2, 1, 4)
+    spec = read(capture(program, inputs))
+    fast = written(source(spec, [root.form for root in spec.roots()]), tmp_path, program)
+    torch.testing.assert_close(fast(*inputs), program(*inputs))
+
+
 def test_inputs_that_stand_inside_others_come_one_by_one(tmp_path):
     """And each has a name of its own."""
     def program(pair, pair_0):
@@ -220,3 +231,13 @@ def test_inputs_that_stand_inside_others_come_one_by_one(tmp_path):
     graph = replace(read(capture(program, (pair, other))), arguments=("pair.0", "pair.1", "pair_0"))
     fast = written(source(graph, [root.form for root in graph.roots()]), tmp_path, program)
     torch.testing.assert_close(fast(*pair, other), program(pair, other))
+
+
+@pytest.mark.parametrize("program", [
+    lambda a, w: (a * w).mean(), lambda a, w: (a * w).mean() / 3, lambda a, w: a.mean() * w,
+    lambda a, w: (a * w.exp()).mean() * 0.3, lambda a, w: (a / w.exp()).mean()])
+def test_a_mean_of_a_product_is_over_all_its_dimensions(program, tmp_path):
+    """What is divided by 12 and by 4 is not divided by 12 / 4."""
+    specification = read(capture(program, (x(12, 4), x(12, 4))))
+    fast = written(source(specification, [root.form for root in specification.roots()]), tmp_path)
+    torch.testing.assert_close(fast(x(12, 4), x(12, 4)), program(x(12, 4), x(12, 4)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from samesame.cli import app
 from samesame.entangle.captured import stated_parts
 from samesame.entangle.case import load_case
 from samesame.entangle.verb import _words, refine_case
-from samesame.evidence import Evidence, Rung
+from samesame.evidence import Evidence, Refinement, Rung
 from samesame.relate.blocks import Block
 from samesame.relate.layout import Slice, Whole
 from samesame.relate.prove import Prover
@@ -32,6 +33,12 @@ def case(name: str) -> str:
     return str(DATA / name / "relation.json")
 
 
+@cache
+def refined(name: str) -> Refinement:
+    """What is found of a case, for all tests that ask about it as it is."""
+    return refine_case(case(name))
+
+
 @needs_graphs
 @pytest.mark.parametrize("name, output, lies", [
     ("gpt", "div_2", "replicated"),
@@ -39,7 +46,7 @@ def case(name: str) -> str:
     ("aws_llama", "reshape.149", "shard(0)"),
 ])
 def test_what_refines_is_proved_of_the_captured_program(name: str, output: str, lies: str) -> None:
-    verdict = refine_case(case(name))
+    verdict = refined(name)
     assert verdict.verdict == "refines", verdict.notes
     assert [(o.name, o.expected, o.holds) for o in verdict.outputs] == [(output, lies, True)]
     captured = load_case(case(name)).sizes.captured
@@ -52,7 +59,7 @@ def test_what_refines_is_proved_of_the_captured_program(name: str, output: str, 
 
 @needs_graphs
 def test_an_output_that_is_cut_is_compared_on_each_rank_with_the_part_that_is_stated() -> None:
-    verdict = refine_case(case("aws_llama"))
+    verdict = refined("aws_llama")
     titles = [root.name for root in verdict.roots]
     assert titles == ["reshape.149", "reshape.149 on rank 0, as stated", "reshape.149 on rank 1, as stated"]
 

@@ -14,9 +14,11 @@ from samesame.report.refinement import plain_text
 
 
 class Normed(nn.Module):
-    def __init__(self) -> None:
+    """Whoever asks for no gradients has no use for a bias in front."""
+
+    def __init__(self, biased: bool) -> None:
         super().__init__()
-        self.before, self.norm = nn.Linear(2, 2), nn.BatchNorm1d(2)
+        self.before, self.norm = nn.Linear(2, 2) if biased else nn.Tanh(), nn.BatchNorm1d(2)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.norm(self.before(x))
@@ -24,10 +26,11 @@ class Normed(nn.Module):
 
 def verdict(synchronised: bool, backward: bool) -> Refinement:
     def distributed(rank: int, ranks: int) -> Any:
-        return nn.SyncBatchNorm.convert_sync_batchnorm(Normed().train()) if synchronised else Normed().train()
+        module = Normed(backward).train()
+        return nn.SyncBatchNorm.convert_sync_batchnorm(module) if synchronised else module
 
     weights = ("before.weight", "before.bias", "norm.weight", "norm.bias") if backward else ()
-    return refine(lambda: Normed().train(), distributed, (torch.randn(4, 2),), world_size=2, backward=backward,
+    return refine(lambda: Normed(backward).train(), distributed, (torch.randn(4, 2),), world_size=2, backward=backward,
                   relations={"x": "shard(0)"}, expected={"0": "shard(0)", **{f"grad.{w}": "partial" for w in weights}})
 
 

@@ -15,8 +15,8 @@ import torch
 import z3
 
 from samesame.certificate import questions
-from samesame.certificate.forms import digest_of, kind_of, widened
-from samesame.certificate.replay import FORMAT, VERSION, digest
+from samesame.certificate.forms import digest_of, kind_of, value_of, widened
+from samesame.certificate.replay import FORMAT, VERSION, digest, stands
 from samesame.egraph.explain import explain
 from samesame.egraph.terms import Evidence as Given
 from samesame.evidence import Rung, Verdict
@@ -170,7 +170,17 @@ class _Certificate:
             elif node.operator != "input" and terms[name] not in [terms[read.name] for read in node.inputs]:
                 for argument, read in zip(arguments, node.inputs, strict=True):
                     self.derive(argument, terms[read.name])
-        return {"proof": self.proof(id, use.block), "terms": terms}
+        masked = {} if use.masked is None else {"masked": self.masked(*use.masked)}
+        return {"proof": self.proof(id, use.block), "terms": terms, **masked}
+
+    def masked(self, id: str, block: Block) -> str | None:
+        """The proof with masks in front; None where the second prover has no value for what an infinity makes there."""
+        name = self.proof(id, block)
+        constants = {named: value_of(held) for named, held in self.constants().items()}
+        if stands(name, self.written[name], constants):
+            return name
+        del self.written[name], self.named[id]
+        return None
 
     def constant(self, term: int) -> int:
         members = self.joint.egraph.members(self.joint.egraph.find(term))

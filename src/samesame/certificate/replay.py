@@ -12,9 +12,13 @@ of its block are equal as formulas, and each proof is checked once, however many
   and a fresh process must answer it: that is a proof for all sizes which owes nothing to the first prover;
 * otherwise any question that the first prover asked is asked again, in its own words (questions.py).
 
-Not checked, and listed as trusted: that a question in the first prover's words is the right one for its claim; for all
-sizes, what only the first prover proved; and whatever else the report names. Nothing here is shared with what made the
-certificate but the second prover and the reading of JSON; these files and that one are all there is to audit.
+Where a tensor in front of a proof may be −∞, a step names the proof of the same claim with masks there, any masks, and
+both are checked. Of +∞ the second prover knows nothing: such a step is checked for numbers alone, and that is told.
+
+Not checked, and listed as trusted: which tensors may be infinite; that a question in the first prover's words is the
+right one for its claim; for all sizes, what only the first prover proved; and whatever else the report names. Nothing
+here is shared with what made the certificate but the second prover and the reading of JSON; these files and that one
+are all there is to audit.
 """
 
 from __future__ import annotations
@@ -40,7 +44,9 @@ Report = tuple[list[str], list[str]]                    # what was checked, and 
 Given = tuple[dict[str, Any], Mapping[str, Any]]        # a saved graph, and its tensors by name
 TRUSTED = ["that the graphs are what the programs compute, at every size of the region",
            "that proofs are over real numbers: casts between real types are the identity in them",
-           "that the second prover tries random values at small sizes: it refutes, and it proves nothing for all sizes"]
+           "that the second prover tries random values at small sizes: it refutes, and it proves nothing for all sizes",
+           "which tensors may be infinite: what is in front of a proof is a number, unless it is there with masks of "
+           "−∞ in front, too"]
 LADDER = [
     "undecided",
     "tested",
@@ -55,6 +61,8 @@ LAYOUTS = ("aten.reshape.default", "aten.permute.default", "aten.flip.default", 
 SOURCES = ("input", "parameter", "constant", "uninitialised")
 ORDERS = {"aten." + name for name in                   # of one meaning
           ("argmax", "argmin", "argsort", "kthvalue", "max", "median", "min", "sort", "topk")}
+FILL = "aten.masked_fill.Scalar"
+FILLED = {told([[{"slot": 0}, {"slot": 1}, value], []]) for value in ({"float": "-inf"}, {"float": "inf"})}
 OPEN = ("input", "parameter", "uninitialised")          # what a constant of the program depends on none of
 LARGE = 1 << 25                                         # elements of a tensor that is not worked out
 
@@ -107,6 +115,17 @@ def replay(form: Any, graphs: tuple[Given, Given] | None = None) -> Report:
         raise Broken("the certificate is malformed: something is not as `check --certificate` writes it") from fault
 
 
+def stands(name: str, proof: dict[str, Any], constants: Mapping[str, torch.Tensor]) -> bool:
+    """Whether what is checked of a proof by itself holds; `constants` are those that its block speaks of."""
+    alone = _Replay({"terms": [], "proofs": {name: proof}})
+    alone.constants = {**constants}
+    try:
+        alone.proof(name, proof)
+    except Broken:
+        return False
+    return True
+
+
 class _Replay:
     def __init__(self, form: dict[str, Any]) -> None:
         self.form, self.terms, self.proofs = form, form["terms"], form["proofs"]
@@ -133,7 +152,9 @@ class _Replay:
             for number, step in enumerate(form["steps"], 1):
                 self.step(number, *step)
             self.roots()
-            used = {step[2]["proof"] for step in form["steps"] if "proof" in step[2]}
+            infinite = [step[2]["masked"] for step in form["steps"] if "masked" in step[2]]
+            masked = [name for name in infinite if name is not None]
+            used = {step[2]["proof"] for step in form["steps"] if "proof" in step[2]} | {*masked}
             require(used == set(proofs), "the proofs are not those that the steps use")
             for name, proof in proofs.items():
                 require(name == "P" + digest(proof)[:16], f"proof {name} was changed")
@@ -145,6 +166,9 @@ class _Replay:
             require(len(found) == len(whole) + len(others), "the solver cannot read a question of the proofs")
             for answer in found:
                 require(answer == "unsat", f"the solver answers {answer} to a question of a proof")
+        if of_numbers := [name for name in infinite if name is None]:
+            self.trusted.append(f"{counted(of_numbers, 'step')} where what is in front may be infinite: what is "
+                                "replayed is about numbers, and infinities are not replayed")
         self.trusted += ["z3, which answers the questions"] if whole or others else []
         of_outputs = form.get("of_outputs", [])                # of no proof: that what is compared is a number
         self.trusted += ["that no other condition on numbers that are compared is needed"] if of_outputs else []
@@ -155,7 +179,8 @@ class _Replay:
                    f"{counted(self.terms, 'term')}",
                    f"{counted(proofs, 'proof')} by the second prover, and their formulas against torch's operators",
                    f"{len(settled)} of them by a fresh solver process, from their formulas alone",
-                   f"{counted(others, 'other question')} by that process"]
+                   f"{counted(others, 'other question')} by that process",
+                   *([f"{counted(masked, 'step')} by proofs with any masks of −∞ in front, too"] if masked else [])]
         return checked + (["both graphs and their tensors against the files given"] if graphs else []), self.trusted
 
     def scope(self) -> str:
@@ -380,6 +405,10 @@ class _Replay:
         else:
             require(reason["proof"] in self.proofs, f"{what}: it names a proof that is not there")
             self.instance(what, a, b, reason["proof"], reason["terms"])
+            if (masked := reason.get("masked")) is not None:
+                require(masked in self.proofs, f"{what}: it names a proof that is not there")
+                same = self.is_masked(reason["proof"], masked)
+                require(same, f"{what}: what is proved with masks in front is another claim")
         self.parent[self.find(a)] = self.find(b)
 
     def digests(self, term: int) -> set[str]:
@@ -405,6 +434,24 @@ class _Replay:
                 require(self.fits(node, term, [terms[read] for read in node.reads]),
                         f"{what}: the proof is about another operator, or other arguments, than {self.said[term][0]}")
         require((terms[block["left"]], terms[block["right"]]) == (a, b), f"{what}: the proof is about other tensors")
+
+    def is_masked(self, proof: str, masked: str) -> bool:
+        """Is the one block the other with masks of −∞ or ∞ in front of inputs, and the same but for these?"""
+        filled, masks, rest = dict[str, str](), set[str](), list[tuple[Any, ...]]()
+        own = {node.name for node in self.blocks[proof]}
+        for node in self.blocks[masked]:
+            reads = [filled.get(read, read) for read in node.reads]
+            if node.name not in own and node.operator == "input":
+                masks.add(node.name)
+            elif node.operator == FILL and len(reads) == 2 and node.name not in own:
+                if node.reads[1] not in masks or reads[0] not in own or node.said not in FILLED:
+                    return False
+                filled[node.name] = reads[0]
+            else:
+                rest.append((node.name, node.operator, node.said, node.type, reads))
+        there = [(n.name, n.operator, n.said, n.type, n.reads) for n in self.blocks[proof]]
+        sides = [[self.proofs[name]["block"][side] for side in ("left", "right")] for name in (proof, masked)]
+        return bool(filled) and rest == there and [filled.get(side, side) for side in sides[1]] == sides[0]
 
     def roots(self) -> None:
         """Every output of both graphs, pair by pair."""

@@ -17,11 +17,11 @@ from typing import Any
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Expr, Leaf, Load, Unsupported, add, floordiv, index, mod, mul
 from samesame.formula.tensor import Tensor, leaf, tensor
-from samesame.graph import Graph, Node
+from samesame.graph import Graph, Node, TensorType
 from samesame.operators import explain
 from samesame.operators.numbers import constant
 from samesame.optimize.forms import Element, Form, formula
-from samesame.optimize.specification import KEPT, Call, Dims, Output, Specification
+from samesame.optimize.specification import KEPT, MEMORY, Call, Dims, Output, Specification
 
 BUDGET = Budget(seconds=4.0)
 
@@ -52,7 +52,7 @@ def faithful(
             call, given = calls.get(node.name, (None, []))
             if call is None or call.operator == KEPT:
                 known[node] = (_source(graph, specification, node) if node.is_source else
-                               explain(node, known.__getitem__))
+                               _memory(node) if node.operator in MEMORY else explain(node, known.__getitem__))
             for output, form in given:                       # proved by itself; for what follows it is any tensor
                 require(node if call and call.operator == KEPT else nodes[output.name], output, form)
             if call is not None:
@@ -80,6 +80,13 @@ def _source(graph: Graph, specification: Specification, node: Node) -> Any:
         return leaf(node.name, node.shape)
     number = value.item()
     return tensor((), lambda: constant(number) if isinstance(number, float) else number)
+
+
+def _memory(node: Node) -> Tensor:
+    """New memory, which holds anything."""
+    assert isinstance(node.type, TensorType)
+    kind = "int" if "int" in node.type.dtype else "bool" if node.type.dtype == "bool" else "real"
+    return leaf(node.name, tuple(node.type.shape), kind)
 
 
 def _kept(specification: Specification, node: Node, dims: Dims) -> Tensor:

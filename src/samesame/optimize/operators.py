@@ -13,40 +13,41 @@ from functools import partial
 from math import inf
 from typing import Any
 
-import torch
-
 from samesame.formula.expr import Unsupported
 from samesame.graph import Dtype
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, Part, Place, number
 from samesame.optimize.pointwise import HALF, add, mul, real, scaled, sub, to
-from samesame.optimize.reading import Reader, Value, channel, row
+from samesame.optimize.reading import Reader, Value, row
 
 # ------------------------------------------------------------------------------------------------ folds
 
 
-def _dims(x: Value, dim: Any) -> list[int]:
+def dims_of(x: Value, dim: Any) -> list[int]:
+    """Dimensions as numbers from 0 on; all of them where none is named."""
     listed = list(range(x.rank)) if dim is None or dim == () else [dim] if isinstance(dim, int) else list(dim)
     return [d % x.rank for d in listed] if x.rank else []           # a number has a dimension to torch, which is none
 
 
-def _axes(x: Value, dim: Any) -> list[str]:
-    return [axis for d in _dims(x, dim) for axis in x.dims[d]]
+def axes_of(x: Value, dim: Any) -> list[str]:
+    """The axes of these dimensions."""
+    return [axis for d in dims_of(x, dim) for axis in x.dims[d]]
 
 
 @row("aten.sum.dim_IntList", "aten.sum.default")
 def total(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
     x = real(r, _as(r, x, dtype))
-    return Value(r.summed(_axes(x, dim), x.form), r.reduced(x, _dims(x, dim), keepdim), x.dtype)
+    return Value(r.summed(axes_of(x, dim), x.form), r.reduced(x, dims_of(x, dim), keepdim), x.dtype)
 
 
 @row("aten.mean.dim", "aten.mean.default")
 def mean(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
     x = _as(r, x, dtype)
-    return Value(_mean(r, x.form, _axes(x, dim)), r.reduced(x, _dims(x, dim), keepdim), x.dtype)
+    return Value(mean_of(r, x.form, axes_of(x, dim)), r.reduced(x, dims_of(x, dim), keepdim), x.dtype)
 
 
-def _mean(r: Reader, x: Form, axes: Sequence[str]) -> Form:
+def mean_of(r: Reader, x: Form, axes: Sequence[str]) -> Form:
+    """1/|k| · Σ_k x."""
     return f.times(f.power(f.extent(*axes), -1), r.summed(axes, x))
 
 
@@ -56,7 +57,7 @@ def _as(r: Reader, x: Value, dtype: Any) -> Value:
 
 @row("aten.amax")
 def amax(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
-    return Value(f.fold("max", _axes(x, dim), x.form), r.reduced(x, _dims(x, dim), keepdim), x.dtype)
+    return Value(f.fold("max", axes_of(x, dim), x.form), r.reduced(x, dims_of(x, dim), keepdim), x.dtype)
 
 
 @row("aten.amin")
@@ -66,6 +67,32 @@ def amin(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
         raise Unsupported("the least of integers")
     negated = partial(scaled, factor=-1)
     return r.pointwise(negated, amax(r, r.pointwise(negated, x), dim, keepdim))
+
+
+def largest(r: Reader, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, None]:
+    """Of a dimension; where it stands is not expressed."""
+    return amax(r, _real(r, x), dim, keepdim), None
+
+
+def smallest(r: Reader, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, None]:
+    """Of a dimension; where it stands is not expressed."""
+    return amin(r, _real(r, x), dim, keepdim), None
+
+
+def _real(r: Reader, x: Value) -> Value:
+    if r.kind(x) != "real":
+        raise Unsupported("the largest of integers or booleans")
+    return x
+
+
+row("aten.max.dim")(largest)
+row("aten.min.dim")(smallest)
+
+
+@row("aten.aminmax")
+def ends(r: Reader, x: Value, *, dim: int | None = None, keepdim: bool = False) -> tuple[Value, Value]:
+    every = () if dim is None else dim
+    return amin(r, _real(r, x), every, keepdim), amax(r, x, every, keepdim)
 
 
 @row("aten.linalg_vector_norm")
@@ -78,10 +105,15 @@ def norm(r: Reader, x: Value, ord: Any = 2, dim: Any = None, keepdim: bool = Fal
     return r.pointwise(lambda a: f.power(a, HALF), squares)
 
 
+@row("aten.norm.ScalarOpt_dim", "aten.norm.Scalar")
+def old_norm(r: Reader, x: Value, ord: Any, dim: Any = None, keepdim: bool = False) -> Value:
+    return norm(r, x, 2 if ord is None else ord, dim, keepdim)
+
+
 @row("aten.logsumexp")
 def logsumexp(r: Reader, x: Value, dim: Any, keepdim: bool = False) -> Value:
     """The maximum, and the logarithm of what is left."""
-    dims, axes = _dims(x, dim), _axes(x, dim)
+    dims, axes = dims_of(x, dim), axes_of(x, dim)
     most = f.fold("max", axes, x.form)
     rest = f.fn("log", f.fold("sum", axes, f.fn("exp", f.minus(x.form, most))))
     return Value(f.plus(most, rest), r.reduced(x, dims, keepdim), x.dtype)
@@ -90,9 +122,11 @@ def logsumexp(r: Reader, x: Value, dim: Any, keepdim: bool = False) -> Value:
 @row("aten.var.correction")
 def var(r: Reader, x: Value, dim: Any = None, *, correction: float | None = None, keepdim: bool = False) -> Value:
     """The mean of the squares of differences from the mean: two passes."""
-    dims, axes = _dims(x, dim), _axes(x, dim)
-    squares = r.summed(axes, f.power(f.minus(x.form, _mean(r, x.form, axes)), 2))
+    dims, axes = dims_of(x, dim), axes_of(x, dim)
+    squares = r.summed(axes, f.power(f.minus(x.form, mean_of(r, x.form, axes)), 2))
     less = 1 if correction is None else correction
+    if less > r.size(axes):
+        raise Unsupported("a variance of fewer numbers than are taken off")
     count = f.extent(*axes) if not less else f.minus(f.extent(*axes), number(less))
     return Value(f.times(squares, f.power(count, -1)), r.reduced(x, dims, keepdim), x.dtype)
 
@@ -100,6 +134,16 @@ def var(r: Reader, x: Value, dim: Any = None, *, correction: float | None = None
 @row("aten.std.correction")
 def std(r: Reader, x: Value, dim: Any = None, *, correction: float | None = None, keepdim: bool = False) -> Value:
     return r.pointwise(lambda v: f.power(v, HALF), var(r, x, dim, correction=correction, keepdim=keepdim))
+
+
+@row("aten.var_mean.correction")
+def var_mean(r: Reader, x: Value, dim: Any = None, **settings: Any) -> tuple[Value, Value]:
+    return var(r, x, dim, **settings), mean(r, x, dim, settings.get("keepdim", False))
+
+
+@row("aten.std_mean.correction")
+def std_mean(r: Reader, x: Value, dim: Any = None, **settings: Any) -> tuple[Value, Value]:
+    return std(r, x, dim, **settings), mean(r, x, dim, settings.get("keepdim", False))
 
 
 row("aten.max.default")(lambda r, x: amax(r, x))
@@ -115,55 +159,15 @@ def softmax_of(x: Form, axes: Sequence[str]) -> Form:
 @row("aten.softmax.int", "aten._softmax", "aten.special_softmax")
 def softmax(r: Reader, x: Value, dim: int, dtype: Any = None) -> Value:
     x = _as(r, x, dtype if not isinstance(dtype, bool) else None)
-    return Value(softmax_of(x.form, _axes(x, dim)), x.dims, x.dtype)
+    return Value(softmax_of(x.form, axes_of(x, dim)), x.dims, x.dtype)
 
 
 @row("aten.log_softmax.int", "aten._log_softmax")
 def log_softmax(r: Reader, x: Value, dim: int, dtype: Any = None) -> Value:
     x = _as(r, x, dtype if not isinstance(dtype, bool) else None)
-    axes = _axes(x, dim)
+    axes = axes_of(x, dim)
     lowered = f.minus(x.form, f.fold("max", axes, x.form))
     return Value(f.minus(lowered, f.fn("log", f.fold("sum", axes, f.fn("exp", lowered)))), x.dims, x.dtype)
-
-
-@row("aten.rms_norm")
-def rms_norm(r: Reader, x: Value, shape: Sequence[int], weight: Value | None = None, eps: Any = None) -> Value:
-    dims = range(x.rank - len(shape), x.rank)
-    if eps is None and x.dtype not in ("float32", "float64"):
-        raise Unsupported("an epsilon of the dtype")
-    square = _mean(r, f.power(x.form, 2), [a for d in dims for a in x.dims[d]])
-    epsilon = torch.finfo(getattr(torch, x.dtype)).eps if eps is None else eps
-    scale = f.power(f.plus(square, number(float(epsilon))), -HALF)
-    normal = Value(f.times(x.form, scale), x.dims, x.dtype)
-    return normal if weight is None else mul(r, normal, weight)
-
-
-@row("aten.layer_norm")
-def layer_norm(
-    r: Reader, x: Value, shape: Sequence[int], weight: Value | None = None, bias: Value | None = None,
-    eps: float = 1e-05, *_: Any,
-) -> Value:
-    axes = [a for d in range(x.rank - len(shape), x.rank) for a in x.dims[d]]
-    middle = f.minus(x.form, _mean(r, x.form, axes))
-    scale = f.power(f.plus(_mean(r, f.power(middle, 2), axes), number(float(eps))), -HALF)
-    normal = Value(f.times(middle, scale), x.dims, x.dtype)
-    normal = normal if weight is None else mul(r, normal, weight)
-    return normal if bias is None else add(r, normal, bias)
-
-
-@row("aten.batch_norm")
-def batch_norm(
-    r: Reader, x: Value, weight: Value | None, bias: Value | None, mean: Value | None, variance: Value | None,
-    training: bool, momentum: float, eps: float, *_: Any,
-) -> Value:
-    """By what was measured in training; each number is of a channel."""
-    if training or mean is None or variance is None:
-        raise Unsupported("statistics of a batch")
-
-    scale = r.pointwise(lambda v: f.power(f.plus(v, number(float(eps))), -HALF), channel(variance, x.rank))
-    normal = mul(r, sub(r, x, channel(mean, x.rank)), scale)
-    normal = normal if weight is None else mul(r, normal, channel(weight, x.rank))
-    return normal if bias is None else add(r, normal, channel(bias, x.rank))
 
 
 # ------------------------------------------------------------------------------------------------ contractions
@@ -195,11 +199,31 @@ def addmm(r: Reader, x: Value, a: Value, b: Value, *, beta: float = 1, alpha: fl
 
 @row("aten.einsum")
 def einsum(r: Reader, equation: str, operands: Sequence[Value], *_: Any, **__: Any) -> Value:
+    """What has a letter twice is read along its diagonal."""
     inputs, arrow, out = equation.replace(" ", "").partition("->")
     labels = inputs.split(",")
-    if "." in equation or not arrow or any(len(set(own)) < len(own) for own in labels):
-        raise Unsupported("an einsum with an ellipsis or a diagonal")
+    if "." in equation or not arrow:
+        raise Unsupported("an einsum with an ellipsis")
     return r.contracted(operands, labels, out)
+
+
+@row("aten._trilinear")
+def trilinear(
+    r: Reader, x: Value, w: Value, y: Value, new_x: Sequence[int], new_w: Sequence[int], new_y: Sequence[int],
+    summed: Sequence[int], *_: Any,
+) -> Value:
+    """The product of three tensors, which get new dimensions first, summed over some."""
+    rank = x.rank + len(new_x)
+    labels = [[d for d in range(rank) if d not in new] for new in (new_x, new_w, new_y)]
+    return r.contracted((x, w, y), labels, [d for d in range(rank) if d not in summed])
+
+
+@row("aten.linalg_cross")
+def cross(r: Reader, x: Value, y: Value, *, dim: int = -1) -> Value:
+    """x_{j+1}·y_{j+2} − x_{j+2}·y_{j+1}, counted around three."""
+    xs, ys = unbind(r, _real(r, x), dim), unbind(r, _real(r, y), dim)
+    return stack(r, [sub(r, mul(r, xs[(j + 1) % 3], ys[(j + 2) % 3]), mul(r, xs[(j + 2) % 3], ys[(j + 1) % 3]))
+                     for j in range(3)], dim % max(x.rank, y.rank))
 
 
 @row("aten.scaled_dot_product_attention")
@@ -252,7 +276,7 @@ def permute(r: Reader, x: Value, order: Sequence[int]) -> Value:
 @row("aten.transpose.int")
 def transpose(r: Reader, x: Value, a: int, b: int) -> Value:
     order = list(range(x.rank))
-    for own, other in zip(_dims(x, a), _dims(x, b), strict=True):
+    for own, other in zip(dims_of(x, a), dims_of(x, b), strict=True):
         order[own], order[other] = other, own
     return permute(r, x, order)
 
@@ -270,7 +294,7 @@ def unsqueeze(r: Reader, x: Value, dim: int) -> Value:
 
 @row("aten.squeeze")
 def squeeze(r: Reader, x: Value, dim: Any = None) -> Value:
-    gone = [d for d in _dims(x, dim) if r.size(x.dims[d]) == 1]
+    gone = [d for d in dims_of(x, dim) if r.size(x.dims[d]) == 1]
     places = {axis: Place() for d in gone for axis in x.dims[d]}
     return r.read_at(x, places, [axes for d, axes in enumerate(x.dims) if d not in gone])
 
@@ -498,6 +522,22 @@ def arange(r: Reader, start: float, end: float, step: float = 1, **_: Any) -> Va
 
 
 row("aten.arange.default")(lambda r, end, **_: arange(r, 0, end))
+
+
+@row("aten.eye.default", "aten.eye.m")
+def eye(r: Reader, rows: int, columns: int | None = None, *, dtype: Any = None) -> Value:
+    i, j = r.axis(rows), r.axis(rows if columns is None else columns)
+    on = f.compare("=", f.position(i), f.position(j))
+    return Value(on if dtype is not None and dtype.name == "bool" else f.where(on, number(1), number(0)),
+                 ((i,), (j,)), "float32")
+
+
+@row("aten.one_hot")
+def one_hot(r: Reader, x: Value, classes: int = -1) -> Value:
+    if classes < 1:
+        raise Unsupported("as many classes as the largest says")
+    c = r.axis(classes)
+    return Value(f.where(f.compare("=", x.form, f.position(c)), number(1), number(0)), (*x.dims, (c,)), "int64")
 
 
 @row("aten.linspace.default")

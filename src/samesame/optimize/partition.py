@@ -211,7 +211,7 @@ class _Cutter:
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
         self.alike: dict[Hashable, tuple[Stage, tuple[str, ...]]] = {}
-        self.folded = Counter[Hashable]()            # in how many stages a fold is
+        self.folded = Counter[str]()            # in how many stages a fold is
         self.folding: dict[Form, bool] = {}
         self.costly: dict[Form, bool] = {}
 

@@ -1,10 +1,11 @@
 """What operators that act element by element mean as forms: part of the table in `operators.py`.
 
 Each is written as torch computes it where that decides how it rounds: a `lerp` begins at the nearer end, an elu has
-`expm1`. What would round otherwise stays a call: `erfc` as 1 − erf, `hypot` without its scaling, quotients that are
-rounded (`remainder`, `fmod`, `floor_divide`), whose jumps lie where a quotient's last bit says. So do factors that no
-rational is (`exp2`, `deg2rad`), what asks whether a number is one (`isnan`, `fmax`), and a log-sigmoid, which comes
-with what its gradient needs.
+`expm1`, the logarithm of a sum of exponentials takes the exponential of no large number. What would round otherwise
+stays a call: `erfc` as 1 − erf, `hypot` without its scaling, quotients that are rounded (`remainder`, `fmod`,
+`floor_divide`), whose jumps lie where a quotient's last bit says. So do factors that no rational is (`exp2`,
+`deg2rad`), and what asks whether a number is one (`isnan`, `fmax`, `nan_to_num`) or whether a zero has a sign
+(`copysign`, `atan2`).
 """
 
 from __future__ import annotations
@@ -57,10 +58,45 @@ LOGIC: dict[str, Callable[..., Form]] = {
     "and": partial(f.logic, "and"), "or": partial(f.logic, "or"), "not": partial(f.logic, "not"),
     "xor": lambda a, b: f.logic("and", f.logic("or", a, b), f.logic("not", f.logic("and", a, b))),
 }
+
+
+def logarithm_of_sigmoid(x: Form) -> Form:
+    """min(x, 0) − log(1 + exp(−|x|)), by cases: so is what it means proved."""
+    below = f.compare("<", x, number(0))
+    return f.minus(f.where(below, x, number(0)), _logarithm_beside_one(f.where(below, x, scaled(x, -1))))
+
+
+def _logarithm_beside_one(x: Form) -> Form:
+    """log(1 + exp x), where x is at most zero."""
+    return f.fn("log1p", f.fn("exp", x))
+
+
+def logaddexp(a: Form, b: Form) -> Form:
+    """max(a, b) + log(1 + exp(−|a − b|)), where infinities that are the same one are at no distance."""
+    other = f.where(f.compare("<", b, a), f.minus(b, a), number(0))
+    distance = f.where(f.compare("<", a, b), f.minus(a, b), other)
+    return f.plus(f.extremum("max", a, b), _logarithm_beside_one(distance))
+
+
+def xlogy(a: Form, b: Form) -> Form:
+    """a·log b; zero where a is, but NaN where b is."""
+    return f.where(f.compare("=", a, number(0)), scaled(between(b, -1, 1), 0), f.times(a, f.fn("log", b)))
+
+
+def heaviside(a: Form, b: Form) -> Form:
+    return f.where(f.compare("=", a, number(0)), b, f.where(f.compare("<", number(0), a), number(1), number(0)))
+
+
+REALS: dict[str, Callable[[Form, Form], Form]] = {
+    "aten.logaddexp": logaddexp, "aten.heaviside": heaviside, "aten.xlogy": xlogy, "aten.special_xlogy": xlogy,
+}
 for _name, _function in (UNARY | {name: UNARY[known] for name, known in SYNONYMS.items()}).items():
     row(_name)(lambda r, x, *settings, of=_function: r.pointwise(of, real(r, x, settings)))
 for _name, _both in BINARY.items():
     row(_name)(lambda r, x, y, of=_both: r.pointwise(of, x, y))
+for _name, _both in REALS.items():
+    row(_name)(lambda r, x, y, of=_both: r.pointwise(of, *_reals(r, x, y)))
+row("aten.log_sigmoid_forward")(lambda r, x: (r.pointwise(logarithm_of_sigmoid, real(r, x)), None))
 
 
 for _name, _logic in LOGIC.items():
@@ -76,6 +112,12 @@ def _truths(r: Reader, xs: Sequence[Any]) -> Sequence[Any]:
 
 def _made_truths(r: Reader, xs: Sequence[Value]) -> Sequence[Value]:
     return [to(r, x, Dtype("bool")) for x in xs]
+
+
+def _reals(r: Reader, *xs: Any) -> Sequence[Any]:
+    if any(isinstance(x, Value) and r.kind(x) != "real" for x in xs):
+        raise Unsupported("integers or booleans where a real is meant")
+    return xs
 
 
 def real(r: Reader, x: Any, settings: tuple[Any, ...] = ()) -> Any:
@@ -96,7 +138,7 @@ def gelu(r: Reader, x: Value, *, approximate: str = "none") -> Value:
 def elu(r: Reader, x: Value, alpha: float = 1, scale: float = 1, input_scale: float | Fraction = 1) -> Value:
     if (alpha, scale, input_scale) == (1, 1, 1):
         return r.pointwise(partial(f.fn, "elu"), x)
-    below = number(_exact(alpha) * _exact(scale))
+    below = number(exact(alpha) * exact(scale))
     return r.pointwise(lambda a: f.where(f.compare("<", number(0), a), scaled(a, scale), f.times(
         below, f.fn("expm1", scaled(a, input_scale)))), real(r, x))
 
@@ -106,10 +148,10 @@ row("aten.selu")(lambda r, x: elu(r, x, 1.6732632423543772, 1.0507009873554805))
 
 @row("aten.celu")
 def celu(r: Reader, x: Value, alpha: float = 1.0) -> Value:
-    return elu(r, x, alpha, 1, 1 / _exact(alpha))
+    return elu(r, x, alpha, 1, 1 / exact(alpha))
 
 
-def _exact(x: float | Fraction) -> Fraction:
+def exact(x: float | Fraction) -> Fraction:
     """The decimal that a float is written as."""
     return x if isinstance(x, Fraction) else Fraction(repr(x))
 
@@ -151,7 +193,7 @@ def lerp(r: Reader, x: Value, y: Value, weight: Any) -> Value:
     def mixed(a: Form, b: Form, w: Form) -> Form:
         way = f.minus(b, a)
         if not isinstance(weight, Value):
-            return f.plus(a, f.times(w, way)) if abs(weight) < HALF else f.minus(b, scaled(way, 1 - _exact(weight)))
+            return f.plus(a, f.times(w, way)) if abs(weight) < HALF else f.minus(b, scaled(way, 1 - exact(weight)))
         near = f.compare("<", f.fn("abs", w), number(HALF))
         return f.where(near, f.plus(a, f.times(w, way)), f.minus(b, f.times(way, f.minus(number(1), w))))
 
@@ -174,7 +216,7 @@ def _numbers(r: Reader, *operands: Any) -> None:
 
 
 @row("aten.add")
-def add(r: Reader, x: Any, y: Any, *, alpha: float = 1) -> Value:
+def add(r: Reader, x: Any, y: Any, alpha: float = 1) -> Value:
     _numbers(r, x, y)
     if isinstance(y, Value) and _negative(y.form):
         return sub(r, x, r.pointwise(lambda b: scaled(b, -1), y), alpha=alpha)
@@ -186,7 +228,7 @@ def _negative(x: Form) -> bool:
 
 
 @row("aten.sub")
-def sub(r: Reader, x: Any, y: Any, *, alpha: float = 1) -> Value:
+def sub(r: Reader, x: Any, y: Any, alpha: float = 1) -> Value:
     return r.pointwise(lambda a, b: f.minus(a, scaled(b, alpha)), x, y)
 
 
@@ -213,7 +255,7 @@ def div(r: Reader, x: Any, y: Any) -> Value:
 @row("aten.pow.Tensor_Scalar")
 def power(r: Reader, x: Value, exponent: float) -> Value:
     q = Fraction(repr(exponent))
-    if q == 0 or q.denominator > 2 or abs(q) > 4:
+    if q == 0 or q.denominator not in (1, 2, 4) or abs(q) > 4:
         raise Unsupported("a power")
     return r.pointwise(lambda a: f.power(a, q), real(r, x))
 

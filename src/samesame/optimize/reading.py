@@ -45,7 +45,9 @@ from samesame.optimize.specification import KEPT, Call, Dims, Output, Tensor
 
 Labels = Sequence[Sequence[Hashable]]                # a label for each dimension of each value
 WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default",
-           "aten.unsafe_split.Tensor", "aten.unsafe_split_with_sizes.default"}
+           "aten.unsafe_split.Tensor", "aten.unsafe_split_with_sizes.default", "aten.flip.default",
+           "aten.fliplr.default", "aten.flipud.default", "aten.rot90.default", "aten.diagonal.default",
+           "aten.diagonal_copy.default"}             # what is read so is read elsewhere than where it is read whole
 SMALL = 64                                           # elements of a constant that may be written out
 MOVES = frozenset({"load", "number", "position", "concat", "cast", "lookup"})       # no arithmetic
 FEW_BITS = frozenset({"int8", "uint8", "int16"})     # integers whose sums wrap around
@@ -269,6 +271,8 @@ class Reader:
         def step_of(p: Part) -> int:
             return p.factor * self.size(p.over)
 
+        if any(p.factor < 0 for p in place.parts):
+            raise Unsupported("a concatenation from its end")
         lead = max(place.parts, key=step_of, default=Part("", 0))          # no axis: one element
         others = tuple(p for p in place.parts if p is not lead)
         if any(p.axis == lead.axis for p in others):

@@ -18,7 +18,7 @@ from samesame.egraph import Budget, EGraph, RuleUse
 from samesame.formula.expr import Leaf, Unsupported
 from samesame.formula.mathml import mathml_tensor
 from samesame.formula.tensor import tensor
-from samesame.optimize.forms import Form, base, formula, size_of, text
+from samesame.optimize.forms import Form, base, formula, size_of, text, walk
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import RULES, SILENT, add, form_of, typed
 from samesame.optimize.specification import Specification
@@ -26,6 +26,7 @@ from samesame.report.optimized import Step
 
 LIMITS = Budget(nodes=2000, iterations=8, seconds=2.0, matches=1000)
 SAME = 1e-3
+LARGE = 100                                          # operators in a formula, to be drawn
 FREE = ("load", "number", "position")
 
 
@@ -118,7 +119,9 @@ def drawn(
     name: str = "t",
 ) -> str:
     """The form, named so, as a <math> element; its indices are in the order of these axes, or of its own. Empty where
-    it has no formula."""
+    it has no formula, or one that nobody would read."""
+    if sum(1 for _ in walk(form)) > LARGE:
+        return ""
     order = tuple(axes) or form.axes
     sizes = tuple(extents[axis] if axis in extents else extents[base(axis)] for axis in order)
     try:

@@ -16,6 +16,7 @@ from samesame.formula.expr import Leaf, Size
 from samesame.optimize.forms import Form
 
 KEPT = "aten.alias.default"                          # computes its argument once; the result has a dimension an axis
+MEMORY = frozenset({"aten.empty.memory_format", "aten.empty_like.default", "aten.new_empty.default"})
 Dims = tuple[tuple[str, ...], ...]                   # the axes of each dimension, the last fastest; () has one element
 
 

@@ -432,7 +432,7 @@ def _notes(verdict: Refinement, found: Established, run: Run) -> list[str]:
         failed = [rule.reason for rule in relating.prover.rules.values() if rule.evidence is None]
         notes += relating.told.left_out()
         notes += [f"Not proved: {reason}" for reason in dict.fromkeys(failed) if reason][:NAMES]
-    return notes
+    return notes + relating.prover.book.notes()
 
 
 def collectives_of(met: World) -> Iterator[Collective]:

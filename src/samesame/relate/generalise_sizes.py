@@ -27,6 +27,7 @@ from samesame.formula.tensor import Dim
 from samesame.graph import Graph
 from samesame.operators.table import packet
 from samesame.relate.induction import Inductive
+from samesame.relate.lapses import lapse
 from samesame.relate.layout import Slice
 from samesame.relate.parameters import InputRelation
 from samesame.relate.pieces import PieceProposer
@@ -124,7 +125,7 @@ def generalise_sizes(
     left = SECONDS + TIMES * sum(relation.evidence.seconds for relation in here.relating.relations())
     best: Generalised | None = None
     differ = ""
-    for found in families:
+    for found in _until_one_fails(families, prover):
         differ = differ or _where(found)
         if best is not None and len(found.varying) <= len(best.sizes.varying):
             break
@@ -140,19 +141,17 @@ def generalise_sizes(
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
         started = time.thread_time()
         general.until = started + left
-        if isinstance(found, Inductive):
-            there = _by_induction(found, relation, general, progress, len(graphs[0].roots))
-        else:
-            there = _attempt(found.graphs, relation, values, general, progress, here.relating)
+        there = _at_all_sizes(found, relation, values, general, progress, here.relating)
         left -= time.thread_time() - started
         seconds += general.seconds
-        if lowest(there) >= Rung.PROVED_ALIKE:
+        if isinstance(there, Generalised) and lowest(there) >= Rung.PROVED_ALIKE:
             there.sizes, best = replace(_sizes_of(found), shapes=_shapes(graphs[0])), there
         elif best is not None:
             break
         if not isinstance(found, Inductive):
             fixed = fixed or (*found.fixed, f"{', '.join(map(str, found.varying))}: {_why_not(there)}")
     if best is None:
+        fixed = fixed or tuple(map(_why_not, prover.book.lapses))
         best, here.sizes = here, Sizes(fixed=fixed, shapes=_shapes(graphs[0]))
     best.seconds, best.sizes = seconds, replace(best.sizes, apart=differ)
     return best
@@ -179,6 +178,33 @@ def _attempt(
     proposer = PieceProposer if joins(graphs[1]) or has_pieces(relation) else Proposer
     relating = relate(*graphs, relation, values, constants, prover, progress, guide, proposer, fed=fed or {})
     return Generalised(relating, compare_roots(relating, values))
+
+
+def _until_one_fails(families: Iterator[Family], prover: Prover) -> Iterator[Family]:
+    """The families up to one that we fail to make, which is told."""
+    try:
+        yield from families
+    except Exception as error:
+        prover.book.lapses[lapse(error)] = None
+
+
+def _at_all_sizes(
+    found: Family,
+    relation: InputRelation,
+    values: tuple[Values, Values],
+    general: Prover,
+    progress: Progress | None,
+    guide: Relating,
+) -> Generalised | str:
+    """What is proved at all sizes of a family; or where we failed, which costs this family alone, and is told."""
+    try:
+        if isinstance(found, Inductive):
+            return _by_induction(found, relation, general, progress, len(guide.left.roots))
+        return _attempt(found.graphs, relation, values, general, progress, guide)
+    except Exception as error:
+        failed = lapse(error)
+        general.book.lapses[failed] = None
+        return failed
 
 
 def _by_induction(
@@ -246,8 +272,10 @@ def _sizes_of(found: Family) -> Sizes:
     return Sizes(varying, found.fixed, told, shapes, places, found.region, found.runs, found.bounds, found.lost)
 
 
-def _why_not(settled: Generalised) -> str:
-    """Why there is no proof for all sizes: what was said of the last block that could not be decided."""
+def _why_not(settled: Generalised | str) -> str:
+    """Why there is no proof for all sizes: what was said of the last block that could not be decided, or of us."""
+    if isinstance(settled, str):
+        return f"no proof for all sizes: {settled}"
     failed = [rule.reason for rule in settled.relating.prover.rules.values() if rule.evidence is None]
     why = "; ".join(filter(None, [settled.relating.stopped, failed[-1] if failed else ""])) or "it was tested only"
     return f"no proof for all sizes: {why[:_REASON]}{'…' if len(why) > _REASON else ''}"

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 from samesame.evidence import Evidence, Rung
+from samesame.formula.assumptions import Said
 from samesame.formula.cases import is_by_cases, prove_by_cases
 from samesame.formula.chance import differ_by_chance
 from samesame.formula.effort import WORK
@@ -31,7 +32,7 @@ from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.definitions import STANDING_IN
 from samesame.operators.hiding import hiding, is_hiding, may_hide
-from samesame.operators.ideal import idealised, is_guarded
+from samesame.operators.ideal import EMPTY_ROWS, filled_anyhow, idealised, is_filling, is_guarded, is_ideal
 from samesame.operators.numbers import literally, readings
 from samesame.operators.table import packet
 from samesame.relate.blocks import Block
@@ -292,8 +293,19 @@ class Prover:
         if isinstance(outcome, NotProved):
             return outcome.reason
         own = in_range(block.ranges)  # are said of each instance, with the names and sizes of its tensors
+        read |= self._empty_rows(block, prove)
         conditions = (*(c for c in outcome.conditions if c not in own), *sorted(read, key=str))
         return Evidence(self.rung, outcome.method, detail=outcome.detail, conditions=conditions)
+
+    def _empty_rows(self, block: Block, prove: Way) -> set[Said]:
+        """That there are none, where a proof rests on it: one side has no value for a row that a mask hides, and the
+        other a guard. Then nothing is proved with another number in place of the guard's."""
+        if is_ideal() or not any(is_filling(node.operator) for node in block.graph.nodes):
+            return set()
+        with filled_anyhow() as asked, literally() if block.key in self.literal else nullcontext():
+            sides = meanings(block)                        # which have formulas, as they had for the proof
+            said = bool(asked) and not isinstance(prove(block, *sides), Proved)
+        return {Said("guard", EMPTY_ROWS)} if said else set()
 
     def _outcome(self, block: Block, prove: Way) -> Outcome:
         try:

@@ -8,6 +8,7 @@ fails each rank's block is proved by itself. Blocks without pieces repeat as the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from samesame.evidence import Evidence, Rung
 from samesame.formula.assumptions import never_holds
@@ -22,7 +23,7 @@ class RankRules(Rulebook):
 
     seconds: float = 1.0
 
-    def find(self, block: Block, prove: Prove) -> tuple[Evidence, bool] | None:
+    def _found(self, block: Block, prove: Prove) -> tuple[Evidence, bool] | None:
         """Evidence for the block as an instance of a rule, which is proved here when it is first asked for."""
         if not has_pieces(block.graph):
             return None
@@ -32,7 +33,7 @@ class RankRules(Rulebook):
             return None
         if key not in self.known:
             wide = replace(block, graph=general.graph, ranges=general.ranges, key=key)
-            found = prove(wide)
+            found = self.aside(partial(prove, wide))
             if not isinstance(found, Evidence):
                 self.narrow.add(key)
                 return None

@@ -57,13 +57,15 @@ Claims = Callable[[Block], Block | None]
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of a proof: the right term is the layout of the left one, by the evidence with this id, for the block."""
+    """One use of a proof: the right term is the layout of the left one, by the evidence with this id, for the block.
+    Where tensors before it may be infinite, `masked` is the id and the block of the claim with any mask in front."""
 
     id: str
     left: int
     right: int
     layout: Layout
     block: Block
+    masked: tuple[str, Block] | None = None
 
 
 @dataclass(slots=True)
@@ -414,14 +416,18 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
             continue
         told = relating.told.of((*evidence.conditions, *claim.in_range()), partial(_stands_for, joint, claim))
         beyond = _at_infinity(relating, claim, evidence)
-        broken = beyond if isinstance(beyond, str) else relating.told.breach(told := simplified((*told, *beyond)))
+        if not isinstance(beyond, str):
+            told = simplified((*told, *beyond[0]))
+            broken, hidden = relating.told.breach(told), beyond[1]
+        else:
+            broken, hidden = beyond, None
         if broken:
             relating.doubted.setdefault(node, as_tested(evidence, told, broken))
         else:
             left, layout = candidates[position]
             relating.widened[node] = relating.helped[left, node.operator] = times
             relating.of_classes |= claim.of_classes
-            relating.uses.append(Use(evidence.proof, left, right, layout, claim))
+            relating.uses.append(Use(evidence.proof, left, right, layout, claim, hidden))
             return position, replace(evidence, conditions=told)
     if guide is not None and _of_guide(relating, node) in guide.widened:
         relating.stopped = f"{node.origin.spoken} has a proof at the sizes of the example only"
@@ -554,9 +560,11 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
                         for name in block.frontier.values()) else None
 
 
-def _at_infinity(relating: Relating, claim: Block, evidence: Evidence) -> tuple[Assumption, ...] | str:
-    """What a proof of the claim takes for granted where tensors at its frontier may be infinite; or, in words, that it
-    takes them to be finite, where it holds of numbers alone."""
+def _at_infinity(
+    relating: Relating, claim: Block, evidence: Evidence
+) -> tuple[tuple[Assumption, ...], tuple[str, Block] | None] | str:
+    """What a proof of the claim takes for granted where tensors at its frontier may be infinite, and the proof with any
+    mask in front of them; or, in words, that it takes them to be finite, where it holds of numbers alone."""
     told, joint = relating.told, relating.joint
     nodes = {name: _stands_for(joint, claim, name) for name in claim.frontier}
     values = {name: value for name, node in nodes.items() if node is not None
@@ -564,14 +572,14 @@ def _at_infinity(relating: Relating, claim: Block, evidence: Evidence) -> tuple[
     spans = {name: _spans(relating, term) for name, term in claim.frontier.items()}
     found = infinite(claim, spans, values)
     if not found or evidence.rung < Rung.PROVED_HERE:
-        return ()
+        return (), None
     hidden, masks = masked(claim, found)
     proof = relating.prover.decide(hidden) if all(found.values()) else None
     if proof is None or proof.rung < evidence.rung:
         return told.not_finite(node for name in found if (node := nodes[name]))
     marks = {name: told.mark(operator, node)
              for name, (variable, operator) in masks.items() if (node := nodes[variable])}
-    return told.of(proof.conditions, {**nodes, **marks}.get)
+    return told.of(proof.conditions, {**nodes, **marks}.get), (proof.proof, hidden)
 
 
 def _spans(relating: Relating, term: int) -> Spans:

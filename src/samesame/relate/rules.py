@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import TypeVar
 
 import torch
 
@@ -29,6 +31,7 @@ from samesame.operators.ideal import idealised
 from samesame.operators.numbers import literally
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.generalise import General, Instance, generalise, has_pieces
+from samesame.relate.lapses import lapse
 from samesame.relate.meanings import meanings
 from samesame.store import Store
 from samesame.store.entry import Entry, StoreError
@@ -38,6 +41,7 @@ from samesame.versions import versions
 # How much a rule is generalised, the most general first: numbers that are sizes, numbers that are variables.
 VARIANTS = ((True, True), (False, True), (True, False), (False, False))
 Prove = Callable[[Block], Evidence | str]
+T = TypeVar("T")
 
 
 class Disagreement(AssertionError):
@@ -61,7 +65,8 @@ class Rulebook:
     Proving a rule anew when it is looked for may take so many `seconds`. `narrow` keys are of general blocks that could
     not be proved, `missing` ones are not in the store. `tried` is what was tried in vain and the store does not know
     yet, `before` what it knows. A book that is `closed` is neither read nor written. `unlike` has the keys of blocks
-    that were no instance of the rules known then, and how many these were.
+    that were no instance of the rules known then, and how many these were. `lapses` say what failed on the way to a
+    general form.
     """
 
     store: Store | None = None
@@ -76,6 +81,7 @@ class Rulebook:
     missing: set[str] = field(default_factory=set)
     tried: dict[str, Attempt] = field(default_factory=dict)
     before: Mapping[str, Attempt] | None = None
+    lapses: dict[str, None] = field(default_factory=dict)
 
     @property
     def is_filled(self) -> bool:
@@ -87,6 +93,9 @@ class Rulebook:
     def find(self, block: Block, prove: Prove) -> tuple[Evidence, bool] | None:
         """Evidence for the block as an instance of a known rule, and whether the rule is this run's own; a rule of
         another version is first proved again."""
+        return self.aside(partial(self._found, block, prove))
+
+    def _found(self, block: Block, prove: Prove) -> tuple[Evidence, bool] | None:
         if self.closed or self.unlike.get(block.key) == len(self.own):
             return None
         for key, instance in _forms(block):
@@ -102,17 +111,33 @@ class Rulebook:
         """Keep a proved block, as general as it can be proved."""
         if self.closed:
             return
+        general = self.aside(partial(self._general, block, evidence, prove))
+        self._keep(general or Rule(block.key[:12], block, evidence))
+
+    def _general(self, block: Block, evidence: Evidence, prove: Prove) -> Rule | None:
+        """The rule of its most general form that can be proved, if it is not known yet."""
         for key, general in _generals(block):
             if key in self.known or key in self.narrow:
                 continue
             wide = replace(block, graph=general.graph, ranges=general.ranges, key=key)
-            found = prove(wide)
+            found = self.aside(partial(prove, wide))
             if isinstance(found, Evidence):
                 found = replace(found, rung=Rung.PROVED, proof=key[:12], seconds=evidence.seconds)
-                self._keep(Rule(key[:12], wide, found))
-                return
+                return Rule(key[:12], wide, found)
             self.narrow.add(key)
-        self._keep(Rule(block.key[:12], block, evidence))
+        return None
+
+    def aside(self, attempt: Callable[[], T | None]) -> T | None:
+        """What is found by way of a general form; nothing where we fail on the way, which is told."""
+        try:
+            return attempt()
+        except Exception as error:
+            self.lapses[lapse(error)] = None
+            return None
+
+    def notes(self) -> list[str]:
+        """What failed, in a sentence each."""
+        return [f"Not everything that was proved was generalised: {told}; please report it." for told in self.lapses]
 
     def in_vain(self, key: str, seconds: float) -> str | None:
         """Why an earlier run had no proof of this block, if so many seconds would bring nothing new."""

@@ -99,7 +99,8 @@ def attention(weights: Softmax, value: Form) -> Attention | None:
     rows = [axis for axis in query.axes if axis not in key.axes]
     read = [axis for part in f.walk(query) if part.operator == "load" for place in part.attributes[1:]
             for axis in place.axes]
-    t = row or max(rows, key=read.index, default=None)           # the row comes last, as tensors of heads are laid out
+    last = {axis: place for place, axis in reversed(list(enumerate(read)))}
+    t = row or max(rows, key=lambda a: last.get(a, len(read)), default=None)       # as tensors of heads are laid out
     group = tuple(axis for axis in rows if axis != t)
     columns = [axis for axis in value.axes if axis not in (*heads, s)]
     fits = set(key.axes) == {*heads, s, e} and {*heads, s} <= set(value.axes) and e in query.axes

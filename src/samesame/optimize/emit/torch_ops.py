@@ -302,7 +302,9 @@ class Printer:
         under = [self.size(axis) for axis, k in powers for _ in range(-k)]
         above, below = decimals(value)
         shown = " * ".join([*([above] if above != "1" or not over else []), *over])
-        return Variable(" / ".join([shown, *([below] if below != "1" else []), *under]), (), "")
+        divisors = [*([below] if below != "1" else []), *under]
+        divisor = f"({' * '.join(divisors)})" if len(divisors) > 1 else "".join(divisors)
+        return Variable(f"{shown} / {divisor}" if divisor else shown, (), "")
 
     def _position(self, form: Form) -> Variable:
         return self.let(self.index(form.attributes[0], form.axes), form.axes, "int64", form)

@@ -46,7 +46,8 @@ def added(sizes: Iterable[str]) -> str:
 
 def unit(expression: str) -> str:
     """The expression, in parentheses where it is an operation."""
-    whole = isinstance(ast.parse(expression, mode="eval").body, UNITS)
+    body = ast.parse(expression, mode="eval").body
+    whole = isinstance(body, UNITS) or body.col_offset > 0             # in parentheses already
     return expression if whole else f"({expression})"
 
 

@@ -1,0 +1,164 @@
+"""What only moves elements, or reads them along a diagonal, as forms: it is what torch does, in kernels too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from optimize.agreeing import agree, drawn, is_precise, printed, proved
+from optimize.test_windows import first
+from samesame.optimize.dropin import EAGER
+from samesame.optimize.facts import facts_of
+from samesame.optimize.job import loaded
+from samesame.optimize.saved import files_of, write_files
+
+DTYPES = st.sampled_from([torch.float32, torch.float64, torch.bfloat16, torch.int64])
+FEW = st.integers(1, 4)
+
+
+def shape_of(data: st.DataObject, least: int = 1, most: int = 4) -> list[int]:
+    return data.draw(st.lists(FEW, min_size=least, max_size=most))
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_shuffles(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    n, lead = data.draw(st.integers(1, 3)), shape_of(data, 0, 2)
+    image = [data.draw(FEW) for _ in range(3)]
+    if data.draw(st.booleans()):
+        program, shape = nn.PixelShuffle(n), [*lead, image[0] * n * n, *image[1:]]
+    elif data.draw(st.booleans()):
+        program, shape = nn.PixelUnshuffle(n), [*lead, image[0], image[1] * n, image[2] * n]
+    else:
+        program, shape = (lambda x: F.channel_shuffle(x, n)), [data.draw(FEW), image[0] * n, *image[1:]]
+    x = (10 * torch.randn(shape)).to(data.draw(DTYPES))
+    agree(lambda x: program(x) + 1, x, folder=tmp_path_factory.mktemp("shuffle"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_what_is_turned_round(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    shape = shape_of(data, 2)
+    rank = len(shape)
+    dims = data.draw(st.lists(st.integers(-rank, rank - 1), max_size=rank, unique_by=lambda d: d % rank))
+    first, second = data.draw(st.permutations(range(rank)))[:2]
+    times, parts = data.draw(st.integers(-4, 4)), data.draw(st.sampled_from([2, 3]))
+    x = (10 * torch.randn([*shape[:-1], shape[-1] * parts])).to(data.draw(DTYPES))
+
+    def turned(x):
+        split = x.unflatten(-1, (shape[-1], parts)).flatten(-2)
+        return (x.flip(dims) * 2, torch.rot90(x, times, (first, second)),
+                x.flip(-1).unflatten(-1, (-1, parts)).flip(-2), split.flip(-1)[..., :parts] + x[..., -parts:])
+
+    agree(turned, x, folder=tmp_path_factory.mktemp("turned"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_diagonals(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    shape = shape_of(data, 2)
+    rank = len(shape)
+    first, second = data.draw(st.permutations(range(-rank, 0)))[:2]
+    offset = data.draw(st.integers(1 - shape[first], shape[second] - 1))
+    x = torch.randn(shape)
+    agree(lambda x: (torch.diagonal(x, offset, first, second) * 2, torch.diagonal(x @ x.mT, 0, -1, -2)), x,
+          folder=tmp_path_factory.mktemp("diagonal"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_borders(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    rank, mode = data.draw(st.integers(1, 3)), data.draw(st.sampled_from(["reflect", "replicate", "circular"]))
+    inner = [data.draw(st.integers(1, 4)) for _ in range(rank)]
+    least = 1 if mode == "reflect" else 0
+    widths = [data.draw(st.integers(0, 5 if mode == "replicate" else n - least)) for n in reversed(inner) for _ in "ab"]
+    x = torch.randn(2, 3, *inner).to(data.draw(st.sampled_from([torch.float32, torch.float64, torch.bfloat16])))
+    agree(lambda x: F.pad(torch.tanh(x), widths, mode=mode), x, folder=tmp_path_factory.mktemp("border"))
+
+
+SQUARE = torch.randn(2, 3, 4, 4)
+A, B = drawn(2, 5, 3), drawn(3, 5, 3)[1:]
+OTHERS = {
+    "a trace": (lambda x: (torch.einsum("bcii->bc", x), torch.einsum("bcij,bcjk,bckk->ib", x, x, x), x[0, 0].trace()),
+                SQUARE),
+    "a diagonal": (lambda x: (torch.einsum("bcii->ibc", x @ x), torch.diag(x[0, 0]), torch.diagonal(x.softmax(-1), 1)),
+                   SQUARE),
+    "correlations": (lambda x: torch.corrcoef(x), torch.randn(3, 9)),
+    "crosses": (lambda a, b: (torch.linalg.cross(a, b), torch.linalg.cross(a, b[:1]),
+                              torch.linalg.cross(a.mT, b.mT, dim=1), torch.linalg.cross(a.exp(), a)), A, B),
+    "two vectors": (nn.Bilinear(3, 3, 4).eval(), A, B),
+    "... without a bias": (nn.Bilinear(3, 3, 4, bias=False).eval(), A, B),
+    "ones": (lambda x: (torch.eye(4) + x, torch.eye(4, 3), x @ torch.eye(4, 2)), SQUARE),
+    "ones that are integers": (lambda i: torch.eye(2, 4, dtype=torch.int64) + i, torch.arange(4)),
+    "classes": (lambda i: (F.one_hot(i, 5), F.one_hot(i, 5).float() @ torch.ones(5, 2)), torch.arange(4).view(2, 2)),
+    "a class": (lambda i: F.one_hot(i[0], 3), torch.tensor([2])),
+    "upside down": (lambda x: (torch.flipud(x), torch.fliplr(x)), SQUARE),
+    "a mirror that is convolved": (lambda x: F.avg_pool2d(F.pad(x, (1, 1, 1, 1), mode="reflect"), 3, 1), SQUARE),
+    "what is computed, and its mirror": (lambda x: (lambda y: y + y.flip(-1))(x @ x), SQUARE),
+}
+CALLS = {
+    "numbers that data counts": (lambda i: F.one_hot(i, 5)[0] + torch.bincount(i, minlength=5), torch.tensor([1, 2])),
+    "an ellipsis": (lambda x: torch.einsum("...ij->...ji", x) + torch.einsum("...ii->...i", x)[..., None], SQUARE),
+    "the end of what is joined": (lambda x: torch.cat([x, 2 * x], -1).flip(-1), SQUARE),
+    "crosses of integers": (lambda i: torch.linalg.cross(i, i + 1), torch.tensor([[1, 2, 3]])),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_moves(name: str, tmp_path: Path) -> None:
+    agree(*OTHERS[name], folder=tmp_path)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_stays_a_call(name: str, tmp_path: Path) -> None:
+    agree(*CALLS[name], folder=tmp_path, calls=True)
+
+
+def test_a_cross_product_and_two_vectors_are_precise(tmp_path: Path) -> None:
+    is_precise(lambda a, b: torch.linalg.cross(a, b), A, B, folder=tmp_path)
+    is_precise(lambda a, b, w: F.bilinear(a, b, w), A, B, drawn(4, 3, 3), folder=tmp_path)
+
+
+def test_what_is_computed_is_computed_once_for_its_mirror(tmp_path: Path) -> None:
+    fast, _ = printed(OTHERS["what is computed, and its mirror"][0], SQUARE, folder=tmp_path)
+    assert (tmp_path / "fast.py").read_text().count("@") <= 1 and fast is not None
+
+
+PROVED = {
+    "shuffled": (nn.PixelShuffle(2), torch.randn(2, 8, 3, 4)), "not": (nn.PixelUnshuffle(2), torch.randn(2, 8, 6, 4)),
+    "turned": (lambda x: torch.rot90(x, 1, (1, 2)).flip(-1, 0), SQUARE),
+    "a diagonal": (lambda x: torch.diagonal(x @ x.mT, 1, -1, -2), SQUARE),
+    "a mirror": (nn.ReflectionPad2d((1, 2, 2, 0)), SQUARE), "edges": (nn.ReplicationPad1d((2, 3)), SQUARE[0]),
+    "crosses": (lambda a, b: torch.linalg.cross(a, b), A, B), "ones": (lambda x: x + torch.eye(4), SQUARE),
+    "two vectors": (nn.Bilinear(3, 3, 4).eval(), A, B), "classes": (lambda i: F.one_hot(i, 4), torch.tensor([1, 3])),
+}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_moves_are_proved_to_be_what_the_operator_means(name: str) -> None:
+    assert proved(*PROVED[name])
+
+
+class Turned(nn.Module):
+    """Much of it from the end, along rows that are longer than a vector's lanes, and at places that are not."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mirrored = F.pad(x, (3, 2, 1, 1), mode="reflect")
+        y = torch.tanh(x.flip(-1)) + x.flip(-2).exp().flip(-1) + mirrored[..., 1:-1, 3:-2]
+        return y / (1 + y.flip(-1).abs().sum(-1, keepdim=True)) + torch.diagonal(x, 0, -2, -1)[..., None, :1]
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 37), (3, 16, 64)])
+def test_kernels_read_from_the_end(shape: tuple[int, ...], tmp_path: Path) -> None:
+    module, x = Turned(), torch.randn(shape)
+    found = first(module, x)
+    assert found.settled().faithful and ".flip(" not in found.source
+    file = write_files(tmp_path / "found", files_of(found, facts_of(module, (x,), found, EAGER)))
+    fast = loaded(file).optimized(module)
+    torch.testing.assert_close(fast(x), module(x), rtol=1e-4, atol=1e-5)
