@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 from hypothesis import given, settings
+from tests.optimize.compiled_programs import untimed
 from torch import nn
 from torch.nn import functional as F
 
@@ -53,7 +54,6 @@ from samesame.optimize.forms import (
     where,
 )
 from samesame.optimize.guard import OUTSIDE, clamped, guarded, nearest
-from samesame.optimize.ir import Program
 from samesame.optimize.job import loaded
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import with_any
@@ -65,7 +65,6 @@ from samesame.optimize.schedule import NoSchedule, alternatives
 from samesame.optimize.search import searched
 from samesame.optimize.space import Space
 from samesame.optimize.specification import Output, Specification, Tensor
-from samesame.optimize.tune import Tuned, tune
 
 SANITIZED = "-fsanitize=address", "-fno-sanitize-recover=all", *FLAGS
 EXTREMES = 10**6, -(10**6), 2**32, -(2**32), 2**62
@@ -127,10 +126,6 @@ def test_a_look_up_captures_no_axis_and_reads_as_mathematics() -> None:
 # ------------------------------------------------------------------------------------------------ kernels
 
 
-def quickly(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
-    return tune(programs, sizes, {}, 0.3)
-
-
 def whole(specification: Specification) -> tuple[Specification, tuple[Output, ...]]:
     return native.in_stages(specification, [root.form for root in specification.roots()])
 
@@ -148,7 +143,7 @@ def candidate(module: nn.Module, tensors: tuple[torch.Tensor, ...]) -> Candidate
     graph = capture(module, tensors)
     specification = specified(module, tensors, graph)
     ways = segments.candidates if segments.has_calls(specification) else native.candidates
-    return next(iter(ways(graph, specification, searched(specification), quickly, {})))
+    return next(iter(ways(graph, specification, searched(specification), untimed, {})))
 
 
 def dropped_in(module: nn.Module, tensors: tuple[torch.Tensor, ...], found: Candidate, place: Path) -> Any:
@@ -192,7 +187,7 @@ def unguarded(name: str) -> tuple[str, Description]:
     """A program's kernels, but for the one that would stop the others."""
     function, tensors = PROGRAMS[name]
     specification, kept = whole(read(capture(function, tensors)))
-    program = native.native(specification, quickly, kept).program
+    program = native.native(specification, untimed, kept).program
     program = replace(program, kernels=tuple(kernel for kernel in program.kernels if kernel.name != "guard"))
     description = describe(program, specification.arguments, [], [output.name for output in specification.outputs])
     return cpp.source(program, here().lanes), description
@@ -235,7 +230,7 @@ def test_what_is_looked_up_is_multiplied_where_it_lies(name: str) -> None:
     """No kernel writes it down: what is kept has no more elements than a few tokens have."""
     function, tensors = PROGRAMS[name]
     specification, kept = whole(read(capture(function, tensors)))
-    found = native.native(specification, quickly, kept)
+    found = native.native(specification, untimed, kept)
     written = [buffer for kernel in found.program.kernels if not kernel.ahead for buffer in kernel.writes]
     assert max(prod(map(int, buffer.shape)) for buffer in written) < 300
 

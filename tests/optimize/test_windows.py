@@ -10,11 +10,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.optimize.compiled_programs import untimed
 from torch import nn
 from torch.nn import functional as F
 
 from optimize.test_reassociation import written
-from optimize.test_segments import quickly
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
 from samesame.optimize.candidate import Candidate
@@ -160,7 +160,7 @@ class Stem(nn.Module):
 def first(module: nn.Module, x: torch.Tensor) -> Candidate:
     graph = capture(module, (x,))
     specification = specified(module, (x,), graph)
-    return next(iter(candidates(graph, specification, searched(specification), quickly, {})))
+    return next(iter(candidates(graph, specification, searched(specification), untimed, {})))
 
 
 def test_a_stem_of_a_network_is_kernels(tmp_path: Path) -> None:
