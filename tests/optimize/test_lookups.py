@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 from hypothesis import given, settings
-from tests.optimize.compiled_programs import quickly
+from tests.optimize.compiled_programs import untimed
 from torch import nn
 from torch.nn import functional as F
 
@@ -30,7 +31,7 @@ from samesame.formula.expr import walk as expressions_in
 from samesame.optimize import native, segments
 from samesame.optimize.algebra import specified
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.compiled import Compiled, describe, driver, library
+from samesame.optimize.compiled import FLAGS, Compiled, Description, describe, driver, library
 from samesame.optimize.dropin import EAGER
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.torch_ops import source
@@ -65,6 +66,7 @@ from samesame.optimize.search import searched
 from samesame.optimize.space import Space
 from samesame.optimize.specification import Output, Specification, Tensor
 
+SANITIZED = "-fsanitize=address", "-fno-sanitize-recover=all", *FLAGS
 EXTREMES = 10**6, -(10**6), 2**32, -(2**32), 2**62
 
 # ------------------------------------------------------------------------------------------------ meanings
@@ -140,7 +142,7 @@ def candidate(module: nn.Module, tensors: tuple[torch.Tensor, ...]) -> Candidate
     graph = capture(module, tensors)
     specification = specified(module, tensors, graph)
     ways = segments.candidates if segments.has_calls(specification) else native.candidates
-    return next(iter(ways(graph, specification, searched(specification), quickly, {})))
+    return next(iter(ways(graph, specification, searched(specification), untimed, {})))
 
 
 def dropped_in(module: nn.Module, tensors: tuple[torch.Tensor, ...], found: Candidate, place: Path) -> Any:
@@ -180,27 +182,34 @@ def test_kernels_look_up_what_torch_does_and_raise_its_errors(name: str, tmp_pat
                     assert error_of(fast, *outside) == error_of(module, *outside)
 
 
-def beyond(name: str, flags: Sequence[str]) -> None:
-    """Calls a program's kernels, but for the one that would stop them, with integers far outside."""
+def unguarded(name: str) -> tuple[str, Description]:
+    """A program's kernels, but for the one that would stop the others."""
     function, tensors = PROGRAMS[name]
     specification, kept = whole(read(capture(function, tensors)))
-    program = native.native(specification, quickly, kept).program
+    program = native.native(specification, untimed, kept).program
     program = replace(program, kernels=tuple(kernel for kernel in program.kernels if kernel.name != "guard"))
     description = describe(program, specification.arguments, [], [output.name for output in specification.outputs])
-    text = cpp.source(program, here().lanes)
-    run = Compiled(text, description, library(text + driver(description), flags))
+    return cpp.source(program, here().lanes), description
+
+
+def called_beyond(name: str, text: str, description: Description) -> None:
+    """The kernels, under the sanitizers, with integers far outside."""
+    run = Compiled(text, description, library(text + driver(description), SANITIZED))
     for value in EXTREMES:
-        run(*(x if x.is_floating_point() else x.fill_(max(value, -(2**31)) if x.dtype == torch.int64 else -9)
-              for x in tensors))
+        run(*(x if x.is_floating_point() else torch.full_like(x, value if x.dtype == torch.int64 else value % 2**31)
+              for x in PROGRAMS[name][1]))
 
 
 @pytest.mark.long
-def test_kernels_read_nothing_outside() -> None:
-    """Under the sanitizers, in a process of its own, as these have to be loaded first."""
-    code = textwrap.dedent("""
+def test_kernels_read_nothing_outside(tmp_path: Path) -> None:
+    """In a process of its own, as sanitizers have to be loaded first; proofs are not for that."""
+    names = ("experts", "paged", "listed", "pairs", "loss", "of few")
+    (tmp_path / "made.json").write_text(json.dumps({name: unguarded(name) for name in names}))
+    code = textwrap.dedent(f"""
+        import json
         import test_lookups as t
-        for name in ("experts", "paged", "listed", "pairs", "loss", "of few"):
-            t.beyond(name, ("-fsanitize=address", "-fno-sanitize-recover=all", *t.FLAGS))
+        for name, made in json.load(open({str(tmp_path / "made.json")!r})).items():
+            t.called_beyond(name, *made)
         print("done")
     """)
     found = subprocess.run(["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
@@ -220,7 +229,7 @@ def test_what_is_looked_up_is_multiplied_where_it_lies(name: str) -> None:
     """No kernel writes it down: what is kept has no more elements than a few tokens have."""
     function, tensors = PROGRAMS[name]
     specification, kept = whole(read(capture(function, tensors)))
-    found = native.native(specification, quickly, kept)
+    found = native.native(specification, untimed, kept)
     written = [buffer for kernel in found.program.kernels if not kernel.ahead for buffer in kernel.writes]
     assert max(prod(map(int, buffer.shape)) for buffer in written) < 300
 

@@ -580,8 +580,12 @@ class _Printer:
             case "compare":
                 return f"{self.show(xs[0])[0]} {attributes[0]} {self.show(xs[1])[0]}", LOOSE
             case "lookup":
-                named = "" if self.brief else f"{attributes[0]} = "
-                return f"{self.inside(xs[0], UNIT)}[{named}{self.show(xs[1])[0]}]", UNIT
+                table, i = xs
+                if not self.brief:
+                    return f"{self.inside(table, UNIT)}[{attributes[0]} = {self.show(i)[0]}]", UNIT
+                from_the_end = i.operator == "where" and i.arguments[0] is compare("<", i.arguments[-1], ZERO)
+                i = i.arguments[-1] if from_the_end else i
+                return f"{self.inside(table, UNIT)}[{self.show(i)[0]}]", UNIT
             case "not" | "and" | "or" | "where" | "cast" | "concat" | "fn" | "extremum":
                 name = attributes[0] if form.operator in ("fn", "extremum", "cast") else form.operator
                 return f"{name}({', '.join(self.show(x)[0] for x in xs)})", UNIT
