@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from tests.optimize.programs_as_forms import attention, gated_mlp
 
 from samesame.formula.expr import Size, add, mul
+from samesame.optimize import pruning
 from samesame.optimize.partition import stages
 from samesame.optimize.pruning import Cost, dominated, gathers, is_at_most, pruned
 from samesame.optimize.schedule import Space, alternatives
@@ -44,6 +46,19 @@ def test_lanes_run_along_what_lies_side_by_side() -> None:
         assert not any(gathers(scheduled.program) for scheduled in first)
         maps.append({scheduled.map for scheduled in first})
     assert maps == [{"columns along i", "columns along j"}, {"lanes along j"}, {"lanes along i", *maps[0]}]
+
+
+@pytest.mark.parametrize("gathering", [False, True])
+def test_one_schedule_is_left_always(gathering: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where all that gathers not has its depth in parts, and has enough to do without."""
+    space = Space(gated_mlp(), stages(gated_mlp().outputs, gated_mlp().extents))
+    several = next(alternatives(space))
+    parts = [scheduled for scheduled in several if "parts" in {tile.role for tile in scheduled.program.tiles}]
+    apart = {id(each.program) for each in several if each not in parts} if gathering else {id(e.program) for e in parts}
+    monkeypatch.setattr(pruning, "gathers", lambda program: id(program) in apart)
+    monkeypatch.setattr(space, "threads", 1)
+    left = pruned(several, space, Counter())
+    assert parts and left and all((each in parts) is gathering for each in left)
 
 
 def test_weights_are_packed_so_that_nothing_gathers() -> None:

@@ -12,6 +12,7 @@ tuner.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -117,23 +118,22 @@ def _inside(place: Expr, v: Index) -> bool:
 
 
 def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Scheduled]:
-    """What is left to be tuned, the most promising first; `cut` counts what was left out and why."""
+    """What is left to be tuned, the most promising first; `cut` counts what was left out and why. Each is left out for
+    something that is still there, so that one is left."""
     numbers = space.numbers()
-    busy = [rounds(scheduled.program, numbers, here().lanes) for scheduled in several]
     costs = [cost(scheduled.program) for scheduled in several]
     estimates = [each.here(numbers) for each in costs]
-    beside = [not gathers(scheduled.program) for scheduled in several]
-    left = []
-    for n, scheduled in enumerate(several):
-        if not beside[n] and any(beside):
-            cut["schedules that gather"] += 1
-        elif (busy[n] or 0) >= space.threads:
-            cut["schedules in parts with enough to do"] += 1
-        elif any(dominated(costs[n], other, numbers) for other, rounds_of_parts in zip(costs, busy, strict=True)
-                 if busy[n] is None or rounds_of_parts is not None):
-            cut["schedules dominated"] += 1
-        elif estimates[n] > COSTLY * min(estimates):
-            cut["schedules too costly"] += 1
-        else:
-            left.append((estimates[n], n, scheduled))
-    return [scheduled for _, _, scheduled in sorted(left, key=lambda each: each[:2])]
+    busy = [rounds(scheduled.program, numbers, here().lanes) for scheduled in several]
+    left = list(range(len(several)))
+
+    def but(what: str, those: Collection[int]) -> None:
+        if those and len(those) < len(left):
+            cut[what] += len(those)
+            left[:] = [n for n in left if n not in those]
+
+    but("schedules that gather", [n for n in left if gathers(several[n].program)])
+    but("schedules in parts with enough to do", [n for n in left if (busy[n] or 0) >= space.threads])
+    but("schedules dominated", [n for n in left if any(
+        dominated(costs[n], costs[m], numbers) for m in left if busy[n] is None or busy[m] is not None)])
+    but("schedules too costly", [n for n in left if estimates[n] > COSTLY * min(estimates[m] for m in left)])
+    return [several[n] for n in sorted(left, key=lambda n: (estimates[n], n))]
