@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ from samesame.optimize.dropin import EAGER
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.facts import facts_of
 from samesame.optimize.faithful import faithful
-from samesame.optimize.forms import ZERO, exchanged, number
+from samesame.optimize.forms import ZERO, exchanged, number, text
 from samesame.optimize.job import loaded
 from samesame.optimize.native import candidates
+from samesame.optimize.partition import stages
 from samesame.optimize.read import read
 from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.search import searched
@@ -161,6 +163,26 @@ def first(module: nn.Module, x: torch.Tensor) -> Candidate:
     graph = capture(module, (x,))
     specification = specified(module, (x,), graph)
     return next(iter(candidates(graph, specification, searched(specification), untimed, {})))
+
+
+class Squeezed(nn.Module):
+    """What a depthwise convolution gives is averaged, and multiplied by what comes of that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.depth, self.gate = nn.Conv2d(6, 6, 3, padding=1, groups=6), nn.Conv2d(6, 6, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = F.hardswish(self.depth(x))
+        return h * F.hardsigmoid(self.gate(F.adaptive_avg_pool2d(h, 1)))
+
+
+def test_a_convolution_that_two_read_is_computed_once() -> None:
+    specification = read(capture(Squeezed().eval(), (torch.randn(2, 6, 9, 8),)))
+    given = [root.form for root in specification.roots()]
+    cut = stages((replace(specification.outputs[0], form=given[-1]),), specification.extents, ())
+    taps = [fold for stage in cut for fold in stage.folds.values() if "depth.weight" in text(fold)]
+    assert len(taps) == 1
 
 
 def test_a_stem_of_a_network_is_kernels(tmp_path: Path) -> None:

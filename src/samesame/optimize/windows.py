@@ -126,6 +126,13 @@ def unfold(r: Reader, x: Value, dim: int, size: int, step: int) -> Value:
     return r.read_at(x, places, (*x.dims[:d], where, *x.dims[d + 1 :], tap))
 
 
+def without_ones(r: Reader, x: Value) -> Value:
+    """Without the axes of one element, so that what is the same reads the same."""
+    ones = [axis for dim in x.dims for axis in dim if r.size([axis]) == 1]
+    dims = [tuple(axis for axis in dim if axis not in ones) for dim in x.dims]
+    return r.read_at(x, dict.fromkeys(ones, Place()), dims)
+
+
 @row("aten.convolution")
 def convolution(
     r: Reader, x: Value, w: Value, bias: Value | None, stride: Numbers, padding: Numbers, dilation: Numbers,
@@ -142,7 +149,7 @@ def convolution(
     shape, inner = list(map(r.size, windows.where)), [n for n in map(r.size, windows.taps) if n > 1]
     batch, outputs = r.size(windows.outer[0]), out // groups
     taken = reshape(r, windows.x, (batch, groups, channels, *shape, *inner))
-    filters = reshape(r, w, (groups, outputs, channels, *inner))
+    filters = reshape(r, without_ones(r, w), (groups, outputs, channels, *inner))
     where, taps = [("where", k) for k in range(len(shape))], [("tap", k) for k in range(len(inner))]
     result = r.contracted((taken, filters), (["batch", "group", "in", *where, *taps], ["group", "out", "in", *taps]),
                           ["batch", "group", "out", *where])
