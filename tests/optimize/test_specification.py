@@ -96,6 +96,9 @@ VIEWS = {
         c[:, 1:4] @ c[:, 1:4].T, c[:, 2:5].T @ c[:, 3:6], (c[:, 1:3, None] * c[:, None, 2:5]).sum(0),
         torch.cat((c[:, 1:3], c[:, 2:5]), 1)[:, 1:4], torch.cat((c, c), 0)[1:3, 3:5]))(
             torch.cat((a, b), 1)), x(2, 4), x(2, 3)),
+    "a matrix put together": (lambda a, b: (lambda m, w: (m, m @ b[:, :2].T, m.mT, m[:, 1], w, w[:, :, 1:].sum(1)))(
+        torch.stack((a[:, 0], -b[:, 1], b[:, 0], a[:, 1] * 2), -1).reshape(-1, 2, 2),
+        torch.cat((a, b[:, :1], b, a), -1).reshape(2, 3, 4)[:, :, :3]), x(2, 4), x(2, 3)),
     "repeated": (lambda a: (a.unsqueeze(1).expand(2, 5, 3) + 1, a[None], a[:1].expand(4, 3), a[:1].squeeze(0)),
                  x(2, 3)),
 }

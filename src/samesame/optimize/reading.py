@@ -30,6 +30,7 @@ from samesame.optimize.forms import (
     base,
     but_indices,
     cast,
+    concat,
     digits,
     fold,
     fresh,
@@ -48,6 +49,7 @@ WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.sp
            "aten.unsafe_split.Tensor", "aten.unsafe_split_with_sizes.default", "aten.flip.default",
            "aten.fliplr.default", "aten.flipud.default", "aten.rot90.default", "aten.diagonal.default",
            "aten.diagonal_copy.default"}             # what is read so is read elsewhere than where it is read whole
+FEW_ROWS = 8                                         # of a matrix that is put together
 SMALL = 64                                           # elements of a constant that may be written out
 MOVES = frozenset({"load", "number", "position", "concat", "cast", "lookup"})       # no arithmetic
 FEW_BITS = frozenset({"int8", "uint8", "int16"})     # integers whose sums wrap around
@@ -273,6 +275,8 @@ class Reader:
 
         if any(p.factor < 0 for p in place.parts):
             raise Unsupported("a concatenation from its end")
+        if rows := self._rows_of(joined, place):
+            return rows
         lead = max(place.parts, key=step_of, default=Part("", 0))          # no axis: one element
         others = tuple(p for p in place.parts if p is not lead)
         if any(p.axis == lead.axis for p in others):
@@ -291,6 +295,26 @@ class Reader:
                 pieces.append(Piece(self.in_numbers(x, frozenset({part or ""})), part, Place(*at), axis))
             start, begun = end, max(begun, until)
         return lead.axis, pieces
+
+    def _rows_of(self, joined: Form, place: Place) -> tuple[str, list[Piece]] | None:
+        """A concatenation that is read as few rows, each of which is one: a stack of four numbers as a matrix."""
+        if len(place.parts) != 2 or place.offset or place.past:
+            return None
+        steps = {p.axis: p.factor * self.size(p.over) for p in place.parts}
+        high, low = sorted(steps, key=lambda axis: -steps[axis])
+        width, rows, row, have = self.size([low]), list[Form](), list[tuple[str | None, Form]](), 0
+        if steps[low] != 1 or steps[high] != width or low in joined.axes or self.size([high]) > FEW_ROWS:
+            return None
+        for part, x in zip(joined.attributes[1], joined.arguments, strict=True):
+            row.append((part, x))
+            have += self.size([part]) if part else 1
+            if have == width:
+                parts, xs = zip(*row, strict=True)
+                rows.append(self.put(x, {part: along(low)}) if part and len(row) == 1 else concat(low, parts, xs))
+                row, have = [], 0
+        if row or len(rows) != self.size([high]):
+            return None
+        return high, [Piece(x, None, Place(), None) for x in rows]
 
     def _along_piece(self, part: str | None, axis: str, length: int, step: int, others: Sequence[Part]) -> str | None:
         """The axis of so many steps within a part: the place's own where they are all of its, the part where they are
