@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from samesame.formula.binders import alike, rebuilt, replaced
-from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, const, index, mul
+from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, and_, const, eq, index, le, lt, mul, where
 
 LINE, OWN = Leaf("n*", (Size("S", 2),), "int"), Leaf("n", (Size("S", 2),), "int")
 
@@ -56,3 +56,14 @@ def test_parts_are_exchanged_in_a_range_and_under_it_and_what_arrives_is_not_loo
     found = replaced(Fold("sum", (k,), mul(k, element)), {element: add(element, other)})
     assert isinstance(found, Fold) and found.bound[0].extent is add(element, other)
     assert found.body is mul(found.bound[0], add(element, other))
+
+
+def test_a_guard_that_says_what_a_range_says_makes_no_difference() -> None:
+    """One that says more, of another variable or of a larger one, does."""
+    n = Size("n", 1)
+    i, j = index(n), index(4)
+    x = Load(Leaf("x", (n, 4)), (i, j))
+    inside = and_(lt(i, n), lt(j, 4), le(0, i), le(0, j))
+    assert alike(where(inside, x, 0), x) and alike(x, where(inside, x, 0))
+    for guard in (lt(i, 4), lt(j, n), lt(j, 3), lt(add(i, 1), n), le(1, i), lt(0, i), le(i, 0), eq(i, n)):
+        assert not alike(where(guard, x, 0), x)

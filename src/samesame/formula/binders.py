@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
-from samesame.formula.expr import Expr, Fold, Index, Lambda, index, rebuild, substitute
+from samesame.formula.expr import TRUE, ZERO, Compare, Expr, Fold, Index, Lambda, index, rebuild, substitute
 
 
 def rebuilt(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
@@ -46,8 +46,19 @@ def replaced(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
 
 
 def alike(left: Expr, right: Expr) -> bool:
-    """Whether two expressions are written alike, but for the names of bound variables."""
-    return left is right or nameless(left) is nameless(right)
+    """Whether two expressions are written alike, but for the names of bound variables and what says of a variable that
+    it is in its range."""
+    return left is right or nameless(put(left, in_its_range)) is nameless(put(right, in_its_range))
+
+
+def in_its_range(e: Expr) -> Expr | None:
+    """TRUE where the expression says of a variable that it is, and nothing else."""
+    match e:
+        case Compare("<", Index() as v, extent) if v.extent is extent:
+            return TRUE
+        case Compare("≤", low, Index()) if low is ZERO:
+            return TRUE
+    return None
 
 
 def nameless(expr: Expr, depth: int = 0) -> Expr:
