@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from samesame.formula.binders import alike, rebuilt, replaced
-from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, and_, const, eq, index, le, lt, mul, where
+from samesame.formula.binders import rebuilt, replaced
+from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, const, index, mul
 
 LINE, OWN = Leaf("n*", (Size("S", 2),), "int"), Leaf("n", (Size("S", 2),), "int")
 
@@ -31,18 +31,6 @@ def test_a_range_inside_a_range_is_changed() -> None:
     assert Load(OWN, (const(0),)) in new and new & set(found.bound)
 
 
-def test_what_differs_in_names_of_bound_variables_alone_is_alike() -> None:
-    def total(turned: bool = False, inner: str = "sum", size: int | Size = 4) -> Expr:
-        i, j = index(4), index(size)
-        return Fold("max", (i,), Fold(inner, (j,), Load(Leaf("x", (4, 4)), (j, i) if turned else (i, j))))
-
-    assert total() is not total() and alike(total(), total())
-    others = total(turned=True), total(inner="max"), total(size=Size("n", 1))
-    assert not any(alike(total(), other) for other in others)
-    i, free = index(4), [index(4), index(4)]
-    assert not alike(*(Fold("sum", (i,), Load(Leaf("x", (4, 4)), (i, j))) for j in free))
-
-
 def test_what_is_the_same_stays_the_same() -> None:
     k = index(Size("T", 2))
     whole = Fold("sum", (k,), k)
@@ -56,14 +44,3 @@ def test_parts_are_exchanged_in_a_range_and_under_it_and_what_arrives_is_not_loo
     found = replaced(Fold("sum", (k,), mul(k, element)), {element: add(element, other)})
     assert isinstance(found, Fold) and found.bound[0].extent is add(element, other)
     assert found.body is mul(found.bound[0], add(element, other))
-
-
-def test_a_guard_that_says_what_a_range_says_makes_no_difference() -> None:
-    """One that says more, of another variable or of a larger one, does."""
-    n = Size("n", 1)
-    i, j = index(n), index(4)
-    x = Load(Leaf("x", (n, 4)), (i, j))
-    inside = and_(lt(i, n), lt(j, 4), le(0, i), le(0, j))
-    assert alike(where(inside, x, 0), x) and alike(x, where(inside, x, 0))
-    for guard in (lt(i, 4), lt(j, n), lt(j, 3), lt(add(i, 1), n), le(1, i), lt(0, i), le(i, 0), eq(i, n)):
-        assert not alike(where(guard, x, 0), x)

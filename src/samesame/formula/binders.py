@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
-from samesame.formula.expr import TRUE, ZERO, Compare, Expr, Fold, Index, Lambda, index, rebuild, substitute
+from samesame.formula.expr import Expr, Fold, Index, Lambda, index, rebuild, substitute
 
 
 def rebuilt(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
@@ -43,43 +43,6 @@ def put(expr: Expr, known: Callable[[Expr], Expr | None]) -> Expr:
 def replaced(expr: Expr, values: Mapping[Expr, Expr]) -> Expr:
     """The expression with others in place of some of its parts, and what that decides decided."""
     return put(expr, values.get)
-
-
-def alike(left: Expr, right: Expr) -> bool:
-    """Whether two expressions are written alike, but for the names of bound variables and what says of a variable that
-    it is in its range."""
-    return left is right or nameless(put(left, in_its_range)) is nameless(put(right, in_its_range))
-
-
-def in_its_range(e: Expr) -> Expr | None:
-    """TRUE where the expression says of a variable that it is, and nothing else."""
-    match e:
-        case Compare("<", Index() as v, extent) if v.extent is extent:
-            return TRUE
-        case Compare("≤", low, Index()) if low is ZERO:
-            return TRUE
-    return None
-
-
-def nameless(expr: Expr, depth: int = 0) -> Expr:
-    """The expression with numbers for its bound variables, by how deep within binders they stand."""
-    memo: dict[Expr, Expr] = {}
-
-    def go(e: Expr) -> Expr:
-        if e not in memo:
-            memo[e] = _nameless_binder(e, depth) if isinstance(e, Fold | Lambda) else rebuild(e, go)
-        return memo[e]
-
-    return go(expr)
-
-
-def _nameless_binder(e: Fold | Lambda, depth: int) -> Expr:
-    numbers: dict[Index, Expr] = {}
-    for k, v in enumerate(e.bound):
-        numbers[v] = Index(-1 - depth - k, substitute(v.extent, numbers))
-    inside = depth + len(e.bound)
-    bound, body = tuple(cast(Index, numbers[v]) for v in e.bound), nameless(substitute(e.body, numbers), inside)
-    return Fold(e.monoid, bound, body) if isinstance(e, Fold) else Lambda(bound, body)
 
 
 def outermost_first(bound: tuple[Index, ...]) -> Iterator[Index]:

@@ -20,7 +20,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from samesame.evidence import SamesameError
-from samesame.formula.binders import alike, put, replaced
+from samesame.formula.alike import alike
+from samesame.formula.binders import put, replaced
 from samesame.formula.equal import Budget, NotProved, Proved, prove_equal
 from samesame.formula.expr import (
     NEG_INF,

@@ -1,0 +1,84 @@
+"""Whether two expressions are written alike: what need not be proved, however much there is to it.
+
+They are where nothing is left of their differences without the names of bound variables, comparisons that the ranges of
+variables decide, and choices that one around them has made. That is no normal form, and takes the time of going through
+both once: a stencil has choices at every border within choices at every border, and cases of all of these together are
+more than a proof has time for.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import cast
+
+from samesame.formula.binders import rebuilt
+from samesame.formula.expr import Compare, Expr, Fold, Index, Lambda, Where, const, rebuild, substitute, where
+from samesame.formula.normal import index_poly
+from samesame.formula.poly import at_least_zero
+
+Known = frozenset[tuple[Expr, bool]]                 # conditions, and whether they hold
+
+
+def alike(left: Expr, right: Expr) -> bool:
+    """Whether they are."""
+    return left is right or nameless(chosen(left)) is nameless(chosen(right))
+
+
+def chosen(expr: Expr) -> Expr:
+    """The expression without choices by a condition that is known where they stand."""
+    within: dict[Expr, frozenset[Expr]] = {}
+    memo: dict[tuple[Expr, Known], Expr] = {}
+
+    def conditions(e: Expr) -> frozenset[Expr]:
+        if e not in within:
+            own = frozenset({e.condition}) if isinstance(e, Where) else frozenset[Expr]()
+            within[e] = own.union(*map(conditions, e.children))
+        return within[e]
+
+    def go(known: Known, e: Expr) -> Expr:
+        asked, bound = conditions(e), {*e.bound} if isinstance(e, Fold | Lambda) else set[Index]()
+        known = frozenset(each for each in known if each[0] in asked and bound.isdisjoint(each[0].free))
+        if (e, known) not in memo:
+            memo[e, known] = (choose(known, e) if isinstance(e, Where) else
+                              decided(rebuilt(e, partial(go, known))))
+        return memo[e, known]
+
+    def choose(known: Known, e: Where) -> Expr:
+        found = dict(known).get(e.condition)
+        if found is not None:
+            return go(known, e.then if found else e.otherwise)
+        sides = (go(known | {(e.condition, holds)}, side) for holds, side in ((True, e.then), (False, e.otherwise)))
+        return where(go(known, e.condition), *sides)
+
+    return go(frozenset(), expr)
+
+
+def decided(e: Expr) -> Expr:
+    """A comparison of integers as what the ranges of its variables make of it."""
+    if isinstance(e, Compare) and e.op in ("<", "≤"):
+        a, b = index_poly(e.left), index_poly(e.right)
+        if a is not None and b is not None:
+            room = b - a - (e.op == "<")
+            return const(True) if at_least_zero(room) else const(False) if at_least_zero(-1 - room) else e
+    return e
+
+
+def nameless(expr: Expr, depth: int = 0) -> Expr:
+    """The expression with numbers for its bound variables, by how deep within binders they stand."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = _nameless_binder(e, depth) if isinstance(e, Fold | Lambda) else rebuild(e, go)
+        return memo[e]
+
+    return go(expr)
+
+
+def _nameless_binder(e: Fold | Lambda, depth: int) -> Expr:
+    numbers: dict[Index, Expr] = {}
+    for k, v in enumerate(e.bound):
+        numbers[v] = Index(-1 - depth - k, substitute(v.extent, numbers))
+    inside = depth + len(e.bound)
+    bound, body = tuple(cast(Index, numbers[v]) for v in e.bound), nameless(substitute(e.body, numbers), inside)
+    return Fold(e.monoid, bound, body) if isinstance(e, Fold) else Lambda(bound, body)

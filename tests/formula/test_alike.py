@@ -1,0 +1,55 @@
+"""What is written alike is equal: nothing else is taken for it."""
+
+from __future__ import annotations
+
+from samesame.formula.alike import alike, chosen
+from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, and_, eq, index, le, lt, mul, where
+
+
+def test_what_differs_in_names_of_bound_variables_alone_is_alike() -> None:
+    def total(turned: bool = False, inner: str = "sum", size: int | Size = 4) -> Expr:
+        i, j = index(4), index(size)
+        return Fold("max", (i,), Fold(inner, (j,), Load(Leaf("x", (4, 4)), (j, i) if turned else (i, j))))
+
+    assert total() is not total() and alike(total(), total())
+    others = total(turned=True), total(inner="max"), total(size=Size("n", 1))
+    assert not any(alike(total(), other) for other in others)
+    i, free = index(4), [index(4), index(4)]
+    assert not alike(*(Fold("sum", (i,), Load(Leaf("x", (4, 4)), (i, j))) for j in free))
+
+
+def test_a_guard_that_says_what_a_range_says_makes_no_difference() -> None:
+    """One that says more, of another variable or of a larger one, does."""
+    n = Size("n", 1)
+    i, j = index(n), index(4)
+    x = Load(Leaf("x", (n, 4)), (i, j))
+    inside = and_(lt(i, n), lt(j, 4), le(0, i), le(0, j))
+    assert alike(where(inside, x, 0), x) and alike(x, where(inside, x, 0))
+    for guard in (lt(i, 4), lt(j, n), lt(j, 3), lt(add(i, 1), n), le(1, i), lt(0, i), le(i, 0), eq(i, n)):
+        assert not alike(where(guard, x, 0), x)
+
+
+def test_a_choice_that_one_around_it_has_made_is_none() -> None:
+    n = Size("n", 1)
+    i, j = index(n), index(n)
+    x, y, z = (Load(Leaf(name, (n,)), (i,)) for name in "xyz")
+    asked, other = lt(i, 3), lt(i, 4)
+    assert alike(where(asked, add(x, where(asked, y, z)), where(asked, x, z)), where(asked, add(x, y), z))
+    assert chosen(where(asked, where(other, x, y), z)) is where(asked, where(other, x, y), z)
+    for guard in (other, lt(j, 3), le(i, 3), eq(i, 3)):
+        assert not alike(where(asked, add(x, where(guard, y, z)), z), where(asked, add(x, y), z))
+
+
+def test_what_ranges_decide_is_decided() -> None:
+    i, x = index(256), Load(Leaf("x", (256,)), (index(256),))
+    assert alike(where(lt(add(i, -1), 255), x, 0), x) and alike(where(lt(add(i, 300), 299), x, 2), add(2))
+    assert not alike(where(lt(i, 255), x, 0), x) and not alike(where(lt(add(i, -1), 254), x, 0), x)
+
+
+def test_a_binder_hides_what_is_known_of_its_variable() -> None:
+    """Although nobody should bind a variable within itself."""
+    i = index(9)
+    x, asked = Load(Leaf("x", (9,)), (i,)), lt(i, 3)
+    inner = Fold("sum", (i,), where(asked, x, mul(2, x)))
+    assert alike(where(asked, inner, 0), where(asked, inner, 0))
+    assert not alike(where(asked, inner, 0), where(asked, Fold("sum", (i,), x), 0))
