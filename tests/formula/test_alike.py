@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from samesame.formula.alike import alike, chosen
-from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, add, and_, eq, index, le, lt, mul, where
+from samesame.formula.expr import (
+    Expr,
+    Fold,
+    Leaf,
+    Load,
+    Size,
+    add,
+    and_,
+    const,
+    eq,
+    index,
+    le,
+    lt,
+    mul,
+    substitute,
+    where,
+)
 
 
 def test_what_differs_in_names_of_bound_variables_alone_is_alike() -> None:
@@ -53,3 +74,18 @@ def test_a_binder_hides_what_is_known_of_its_variable() -> None:
     inner = Fold("sum", (i,), where(asked, x, mul(2, x)))
     assert alike(where(asked, inner, 0), where(asked, inner, 0))
     assert not alike(where(asked, inner, 0), where(asked, Fold("sum", (i,), x), 0))
+
+
+ROW, COLUMN = index(5), index(4)
+INTEGERS = st.recursive(st.sampled_from([ROW, COLUMN]) | st.integers(-6, 6).map(const),
+                        lambda e: st.builds(add, e, e) | st.builds(mul, st.integers(-2, 2), e), max_leaves=3)
+CHOICES = st.recursive(INTEGERS, lambda e: st.builds(
+    where, st.builds(lambda op, a, b: op(a, b), st.sampled_from([lt, le, eq]), INTEGERS, INTEGERS), e, e)
+    | st.builds(add, e, e), max_leaves=9)
+
+
+@given(CHOICES)
+def test_what_is_chosen_has_the_same_value_everywhere(e: Expr) -> None:
+    for i, j in product(range(5), range(4)):
+        here = {ROW: const(i), COLUMN: const(j)}
+        assert substitute(chosen(e), here) is substitute(e, here)
