@@ -35,6 +35,7 @@ from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import c_type
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form, size_of
+from samesame.optimize.functions import taken_once
 from samesame.optimize.guard import OUTSIDE, guarded
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
@@ -277,11 +278,26 @@ def native(
     specification: Specification, tune: Tune, kept: Sequence[Output] = (), kind: type[Native] = Native,
     means: Sequence[Softmax] = (), until: float = inf,
 ) -> Native:
-    """The fastest kernels, these means in one pass. Raises NoSchedule where there are none that are proved until
-    then."""
+    """The fastest kernels, these means in one pass, with functions taken once if those are proved. Raises NoSchedule
+    where there are none that are proved until then."""
     weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
     specification, kept, first = guarded(specification, kept)
-    cut = [*first, *stages((*kept, *specification.outputs), specification.extents, weights)]
+    plain = stages((*kept, *specification.outputs), specification.extents, weights)
+    once = taken_once(plain, lambda axis: size_of([axis], specification.extents))
+    try:
+        return _native(specification, [*first, *once], tune, kept, kind, means, until)
+    except NoSchedule:
+        if once == plain:
+            raise
+        return _native(specification, [*first, *plain], tune, kept, kind, means, until)
+
+
+def _native(
+    specification: Specification, cut: list[Stage], tune: Tune, kept: Sequence[Output], kind: type[Native],
+    means: Sequence[Softmax], until: float,
+) -> Native:
+    """The fastest kernels for these stages."""
+    weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
     space = kind.space(specification, cut)
     counts: Counter[str] = Counter()
     chosen, tiles, conditions = list[Scheduled](), dict[str, int](), list[str]()

@@ -1,0 +1,88 @@
+"""Functions that several sums of a row take of the same are taken once.
+
+A softmax needs exp(x − max x) for its sum and once more for its values, and a capped one tanh for its maximum before
+that. Stages compute what they need again for each of their sums; a function costs more than to write its value down in
+a row's own scratch and to read it again. So what is taken twice becomes a stage of its own, the largest first.
+Contractions, and what is made for them, are left as they are: their operands are kept already, or made in one pass.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from samesame.optimize.forms import Form, along, exchanged, load, walk
+from samesame.optimize.names import renamed
+from samesame.optimize.partition import CHEAP, Stage, is_contraction, is_pairwise
+
+Extent = Callable[[str], int]
+
+
+def taken_once(stages: list[Stage], extent: Extent) -> list[Stage]:
+    """The stages with others before them, for what they take functions of more than once."""
+    done = list(stages)
+    while (found := _twice(done, extent)) is not None:
+        done = _with(done, found, extent)
+    return done
+
+
+def _twice(stages: Sequence[Stage], extent: Extent) -> Form | None:
+    """The largest form that is a function's and that more than one sum or value takes."""
+    times, first = Counter[object](), dict[object, Form]()
+    for stage in _rows(stages):
+        for axes, form in _units(stage):
+            own = {renamed(x, extent)[0]: x for x in walk(form) if _costs(x, axes, stage)}
+            times.update(own.keys())
+            first |= {key: x for key, x in own.items() if key not in first}
+    several = [first[key] for key, n in times.items() if n > 1]
+    return max(several, key=lambda x: x.height, default=None)
+
+
+def _with(stages: Sequence[Stage], form: Form, extent: Extent) -> list[Stage]:
+    """The stages with one for the form before the first that takes it, and its elements in all that do."""
+    key, names = renamed(form, extent)
+    target, done, order = f"kept {len(stages)}", list[Stage](), tuple[str, ...]()
+    rows = {stage.target for stage in _rows(stages)}
+
+    def put(x: Form) -> Form:
+        there = {y: renamed(y, extent) for y in walk(x) if y.operator == "fn"}
+        others = {y: load(target, *(along(dict(zip(names, own, strict=True))[axis]) for axis in order))
+                  for y, (other, own) in there.items() if other == key}
+        return exchanged(x, others) if others else x
+
+    for stage in stages:
+        if stage.target in rows:
+            if not order and (found := next((u for u in _units(stage) if form in {*walk(u[1])}), None)):
+                order = tuple(axis for axis in found[0] if axis in form.axes)
+                done.append(Stage(target, order, form))
+            if order:
+                folds = {name: Form("fold", fold.attributes, (put(fold.arguments[0]),))
+                         for name, fold in stage.folds.items()}
+                stage = replace(stage, value=put(stage.value), folds=folds)
+        done.append(stage)
+    return done
+
+
+def _rows(stages: Sequence[Stage]) -> Iterator[Stage]:
+    """Stages without contractions that no contraction reads."""
+    products = [stage for stage in stages if any(map(_multiplies, stage.folds.values()))]
+    read = frozenset[str]().union(*(stage.reads for stage in products))
+    return (stage for stage in stages if stage not in products and stage.target not in read)
+
+
+def _multiplies(fold: Form) -> bool:
+    return is_contraction(fold) or is_pairwise(fold)
+
+
+def _units(stage: Stage) -> Iterator[tuple[tuple[str, ...], Form]]:
+    """What is computed element by element in one go, with the axes that it runs over."""
+    yield stage.axes, stage.value
+    for fold in stage.folds.values():
+        yield (*stage.axes, *fold.attributes[1]), fold.arguments[0]
+
+
+def _costs(x: Form, axes: tuple[str, ...], stage: Stage) -> bool:
+    """Whether the form is a function's value, another one for each element, and of nothing that the stage sums up."""
+    whole = x.operator == "fn" and x.attributes[0] not in CHEAP and {*x.axes} == {*axes}
+    return whole and not any(y.operator == "load" and y.attributes[0] in stage.folds for y in walk(x))

@@ -1,0 +1,67 @@
+"""What several sums of a row take functions of is computed once, and nothing that was one pass becomes two."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+import torch
+from tests.optimize.compiled_programs import compile_program, untimed
+from tests.optimize.programs_as_forms import attention
+
+from samesame.capture import capture
+from samesame.optimize.forms import size_of, walk
+from samesame.optimize.functions import taken_once
+from samesame.optimize.native import native
+from samesame.optimize.online import softmaxes
+from samesame.optimize.partition import Stage, stages
+from samesame.optimize.read import read
+from samesame.optimize.specification import Specification
+
+X, Y = torch.randn(2, 3, 40, generator=torch.Generator().manual_seed(0))
+
+
+def cut(specification: Specification) -> tuple[list[Stage], list[Stage]]:
+    """The stages of a program, and those in which functions are taken once."""
+    plain = stages(specification.outputs, specification.extents)
+    return plain, taken_once(plain, lambda axis: size_of([axis], specification.extents))
+
+
+def functions(found: list[Stage]) -> Counter[str]:
+    units = [form for stage in found for form in (stage.value, *stage.folds.values())]
+    return Counter(x.attributes[0] for form in units for x in {*walk(form)} if x.operator == "fn")
+
+
+def capped(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    p, q = (torch.softmax(30 * torch.tanh(z / 30), -1) for z in (x, y))
+    residual = (p - q).clamp(min=0)
+    return residual / residual.sum(-1, keepdim=True)
+
+
+PROGRAMS: dict[str, tuple[Callable[..., torch.Tensor], int, dict[str, int]]] = {
+    "a softmax": (lambda x: torch.softmax(x, -1), 1, {"exp": 1}),
+    "two capped ones": (capped, 2, {"exp": 2, "tanh": 2}),
+    "an entropy": (lambda x: -(torch.softmax(x, -1) * torch.log_softmax(x, -1)).sum(-1), 1, {"exp": 1, "log": 1}),
+    "two results": (lambda x: (torch.tanh(x) * x).sum(-1) + torch.tanh(x).amax(-1), 1, {"tanh": 1}),
+    "once anyway": (lambda x: torch.tanh(x).sum(-1) + torch.sin(x).sum(-1), 1, {"tanh": 1, "sin": 1}),
+    "of what is summed up": (lambda x: torch.exp(x.mean(-1)) * torch.exp(x.mean(-1)).sin(), 1, {"exp": 1, "sin": 1}),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_is_taken_once(name: str) -> None:
+    program, inputs, once = PROGRAMS[name]
+    given = (X, Y)[:inputs]
+    specification = read(capture(program, given))
+    plain, found = cut(specification)
+    assert functions(found) == once and all(functions(plain)[each] >= n for each, n in once.items())
+    run = compile_program(native(specification, untimed).program, specification.arguments, [],
+                          [output.name for output in specification.outputs])
+    (result,) = run(*given)
+    torch.testing.assert_close(result.view(program(*given).shape), program(*given), rtol=1e-4, atol=1e-5)
+
+
+def test_attention_stays_one_pass() -> None:
+    plain, found = cut(attention())
+    assert found == plain and len(list(softmaxes(found))) == 1
