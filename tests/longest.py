@@ -130,6 +130,17 @@ LONGEST = {
         "test_whole_powers_of_any_number_are_a_decay[<lambda>1]",
         "test_whole_powers_of_any_number_are_a_decay[<lambda>2]",
     },
+    "operators/test_provisos.py": {
+        "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[of numbers]",
+        "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[what is left in a piece]",
+        "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[a piece of what is left]",
+        "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[what is left]",
+    },
+    "optimize/test_lookups.py": {
+        "test_kernels_look_up_what_torch_does_and_raise_its_errors[experts]",
+        "test_what_is_looked_up_is_multiplied_where_it_lies[experts]",
+        "test_what_is_said_of_them_is_proved[experts]",
+    },
     "optimize/test_native.py": {
         "test_what_is_read_whole_and_in_parts_is_kept_and_not_computed_again",
     },
