@@ -53,7 +53,7 @@ from samesame.optimize.forms import (
     walk,
     where,
 )
-from samesame.optimize.guard import OUTSIDE, clamped, guarded, nearest
+from samesame.optimize.guard import NO_PLACE, clamped, guarded, nearest
 from samesame.optimize.job import loaded
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import with_any
@@ -349,7 +349,7 @@ def test_the_guard_looks_at_all_that_is_looked_up_and_at_what_the_program_would(
     function, tensors = PROGRAMS["last"]
     specification = read(capture(function, tensors))
     whole, _, (guard,) = guarded(specification, ())
-    assert guard.target == OUTSIDE and [text(i) for i, _ in specification.looked] == ["ids[i, j]"]
+    assert guard.target == NO_PLACE and [text(i) for i, _ in specification.looked] == ["ids[i, j]"]
     assert len(guard.folds) == 2                           # of the last word, which is read, and of all words
     assert all(x.arguments[1].operator == "extremum" for output in whole.outputs for x in walk(output.form)
                if x.operator == "lookup")
@@ -378,3 +378,10 @@ def test_look_ups_without_kernels_stay_calls(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(segments, "candidates", candidates)
     optimize(nn.Sequential(nn.Embedding(5, 8), nn.Linear(8, 4)), (ints(5, 3),), minutes=0.2)
     assert asked == [False, True]
+
+
+def test_where_look_ups_stay_calls_nothing_is_looked_through() -> None:
+    """Else a search without kernels would begin anew, and again, without what it has left out already."""
+    for function, tensors in PROGRAMS.values():
+        graph = capture(function, tensors)
+        assert read(graph).looked and not read(graph, look_ups=False).looked

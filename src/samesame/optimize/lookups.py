@@ -17,7 +17,7 @@ from samesame.optimize.forms import Form, Place, made, number, walk
 from samesame.optimize.reading import INDEXED, Reader, Value, row
 
 LOOK_UPS = frozenset({"aten.embedding", "aten.index_select", "aten.gather", "aten.index.Tensor",
-                      "aten._unsafe_index.Tensor"})
+                      "aten._unsafe_index.Tensor", "aten.one_hot"})
 INDEXED.update(LOOK_UPS)
 # What an index may be computed with: exact arithmetic, element by element.
 INTEGERS = frozenset({"load", "number", "position", "plus", "minus", "times", "extremum", "compare", "not", "and", "or",

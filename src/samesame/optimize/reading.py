@@ -122,14 +122,15 @@ class Reader:
         names = names_of(node.operator)
         function = next((ROWS[name] for name in names if name in ROWS), None)
         if function is not None and self.stay.isdisjoint(names):
-            before = len(self.calls), len(self.arguments)
+            before = len(self.calls), len(self.arguments), len(self.looked)
             try:
                 taken = partial(self._taken, node)
                 given = map_nodes(taken, args)
                 named = {name: map_nodes(taken, value) for name, value in keywords.items()}
                 return self._checked(node, takes(function, self, *given, **named)())
             except Unsupported:
-                del self.calls[before[0] :], self.arguments[before[1] :]       # what it had kept by then
+                calls, arguments, looked = before            # what it had kept by then
+                del self.calls[calls:], self.arguments[arguments:], self.looked[looked:]
         return self._boundary(node)
 
     def _taken(self, node: Node, operand: Node) -> Any:
