@@ -12,9 +12,21 @@ from functools import partial
 from typing import cast
 
 from samesame.formula.binders import rebuilt
-from samesame.formula.expr import Compare, Expr, Fold, Index, Lambda, Where, const, rebuild, substitute, where
+from samesame.formula.expr import (
+    Compare,
+    Expr,
+    Fold,
+    Index,
+    Lambda,
+    Unsupported,
+    Where,
+    const,
+    rebuild,
+    substitute,
+    where,
+)
 from samesame.formula.normal import index_poly
-from samesame.formula.poly import at_least_zero
+from samesame.formula.poly import Poly, at_least_zero
 
 Known = frozenset[tuple[Expr, bool]]                 # conditions, and whether they hold
 
@@ -56,11 +68,19 @@ def chosen(expr: Expr) -> Expr:
 def decided(e: Expr) -> Expr:
     """A comparison of integers as what the ranges of its variables make of it."""
     if isinstance(e, Compare) and e.op in ("<", "≤"):
-        a, b = index_poly(e.left), index_poly(e.right)
+        a, b = _integer(e.left), _integer(e.right)
         if a is not None and b is not None:
             room = b - a - (e.op == "<")
             return const(True) if at_least_zero(room) else const(False) if at_least_zero(-1 - room) else e
     return e
+
+
+def _integer(e: Expr) -> Poly | None:
+    """The integer as a polynomial; None for what is none, or is of a variable whose range is none."""
+    try:
+        return index_poly(e)
+    except Unsupported:
+        return None
 
 
 def nameless(expr: Expr, depth: int = 0) -> Expr:

@@ -23,7 +23,7 @@ import torch
 from samesame.evidence import SamesameError
 from samesame.optimize.dropin import STEPS
 from samesame.optimize.emit.places import C_TYPES, LANES, reserved, strides, whole
-from samesame.optimize.guard import OUTSIDE
+from samesame.optimize.guard import NO_PLACE
 from samesame.optimize.ir import Program
 from samesame.optimize.machine import compiler, here, threading_runtime
 from samesame.store import default_path
@@ -145,8 +145,8 @@ def driver(description: Description, name: str = "run") -> str:
         types = [C_TYPES[description["tensors"][tensor]["dtype"]] for tensor in kernel["takes"]]
         takes = [f"({kind}*)at[{place[tensor]}]" for kind, tensor in zip(types, kernel["takes"], strict=True)]
         calls.append(f"    if ({'' if kernel['ahead'] else '!'}ahead) {kernel['name']}({', '.join(takes)});")
-        if OUTSIDE in kernel["takes"]:
-            calls.append(f"    if (!ahead && *(const float*)at[{place[OUTSIDE]}] != 0) return false;")
+        if NO_PLACE in kernel["takes"]:
+            calls.append(f"    if (!ahead && *(const float*)at[{place[NO_PLACE]}] != 0) return false;")
     return "\n".join([f'extern "C" bool {name}(void* const* at, bool ahead) {{', *calls, "    return true;", "}\n"])
 
 

@@ -33,7 +33,7 @@ from samesame.optimize.partition import Stage
 from samesame.optimize.space import Nest, Scheduled, Space, whatever
 from samesame.optimize.specification import Output, Specification
 
-OUTSIDE = "an index outside"                         # the buffer: 0 where there is none
+NO_PLACE = "an index outside"                         # the buffer: 0 where there is none
 Looked = tuple[Form, str]                            # integers, and the axis that they are places along
 
 
@@ -77,21 +77,21 @@ def guard(looked: Iterable[Looked]) -> Iterator[Stage]:
             folds[name], found = found, load(name)
         values.append(found)
     if values:
-        yield Stage(OUTSIDE, (), reduce(partial(extremum, "max"), values), folds, "float32")
+        yield Stage(NO_PLACE, (), reduce(partial(extremum, "max"), values), folds, "float32")
 
 
 def scheduled(space: Space, stage: Stage) -> Scheduled:
     """A kernel for it: plain loops, as there are few integers beside what is looked up."""
     nest, found = Nest(), {}
     for name, each in stage.folds.items():
-        own, (monoid, axes) = Buffer(f"{name} of {OUTSIDE}", (), space.real), each.attributes
+        own, (monoid, axes) = Buffer(f"{name} of {NO_PLACE}", (), space.real), each.attributes
         inner, at = Nest(), {}
         for axis in axes:
             at[axis] = inner.loop("serial", space.size(axis))
         inner.add(Accumulate(own, (), space.expression(each.arguments[0], at)))
         nest.add(Local(own, monoid), *inner.done())
         found[name] = partial(whatever, own[()])
-    target = space.buffers[OUTSIDE]
+    target = space.buffers[NO_PLACE]
     nest.add(Store(target, (), space.expression(stage.value, {}, found)))
     kernel = Kernel("guard", tuple(space.buffers[name] for name in sorted(stage.reads)), (target,), nest.done())
-    return Scheduled(Program((kernel,)), {OUTSIDE: space.held(stage)}, "indices looked through", group=(stage,))
+    return Scheduled(Program((kernel,)), {NO_PLACE: space.held(stage)}, "indices looked through", group=(stage,))

@@ -36,7 +36,7 @@ from samesame.optimize.emit.places import c_type
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form, size_of
 from samesame.optimize.functions import taken_once
-from samesame.optimize.guard import OUTSIDE, guarded
+from samesame.optimize.guard import NO_PLACE, guarded
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed, require_order
@@ -107,7 +107,7 @@ class Native:
         return {"kernels.cpp": cpp.source(self.program, here().lanes)}
 
     def named(self, role: str) -> list[str]:
-        return [name for name, tensor in self.specification.tensors.items() if tensor.role == role]
+        return self.specification.named(role)
 
     def source(self) -> str:
         """A Python file that calls the kernels; its `Fast(weights)` takes the tensors among the inputs in order."""
@@ -132,7 +132,7 @@ class Native:
     def each(self) -> Iterator[str]:
         """A line for each group of kernels."""
         return (described(scheduled, self.tiles, self.over, here().lanes) for scheduled in self.chosen
-                if scheduled.group[0].target != OUTSIDE)
+                if scheduled.group[0].target != NO_PLACE)
 
 
 TEMPLATE = '''"""Kernels of one's own for a program; what they compute in torch's operators stands in reference.py."""
@@ -280,9 +280,8 @@ def native(
 ) -> Native:
     """The fastest kernels, these means in one pass, with functions taken once if those are proved. Raises NoSchedule
     where there are none that are proved until then."""
-    weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
     specification, kept, first = guarded(specification, kept)
-    plain = stages((*kept, *specification.outputs), specification.extents, weights)
+    plain = stages((*kept, *specification.outputs), specification.extents, specification.named("weight"))
     once = taken_once(plain, lambda axis: size_of([axis], specification.extents))
     try:
         return _native(specification, [*first, *once], tune, kept, kind, means, until)
@@ -297,7 +296,6 @@ def _native(
     means: Sequence[Softmax], until: float,
 ) -> Native:
     """The fastest kernels for these stages."""
-    weights = [name for name, tensor in specification.tensors.items() if tensor.role == "weight"]
     space = kind.space(specification, cut)
     counts: Counter[str] = Counter()
     chosen, tiles, conditions = list[Scheduled](), dict[str, int](), list[str]()
@@ -312,7 +310,7 @@ def _native(
     conditions += _composed(kept, specification.outputs, space, cut, Budget(seconds=min(COMPOSITION, left(until))))
     program = Program(sum((each.program.kernels for each in chosen), ()))
     made = {name for each in chosen for name in each.holds}
-    require_order(program, made, weights)
+    require_order(program, made, specification.named("weight"))
     fixed = {axis: size for axis, size in space.sizes.items() if isinstance(size, int)}
     holds = {name: whole for each in chosen for name, whole in each.formulas(space).items()}
     return kind(specification, bound(program, {**kind.numbers(space), **tiles}), cut, chosen, tiles,

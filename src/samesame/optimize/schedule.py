@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from samesame.optimize import contraction
 from samesame.optimize.contraction import columns, common_depth, dots, lanes, parts
-from samesame.optimize.guard import OUTSIDE
+from samesame.optimize.guard import NO_PLACE
 from samesame.optimize.guard import scheduled as guard
 from samesame.optimize.online import Softmax, online
 from samesame.optimize.partition import Stage, groups, is_contraction, is_pairwise
@@ -37,7 +37,7 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
     within = {stage.target for mean in means for stage in mean.stages[:-1]}
     for group in groups([stage for stage in space.stages if stage.target not in within],
                         contractions | indices):
-        if group[0].target == OUTSIDE:
+        if group[0].target == NO_PLACE:
             if gpu:
                 raise NoSchedule("what is looked up at integers in data has kernels for processors only")
             yield [guard(space, group[0])]

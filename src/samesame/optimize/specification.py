@@ -94,6 +94,10 @@ class Specification:
         """Everything to be computed by forms: what the calls take, and what the program returns."""
         return (*(output for call in self.calls for output in call.takes), *self.outputs)
 
+    def named(self, role: str) -> list[str]:
+        """The tensors of this role."""
+        return [name for name, tensor in self.tensors.items() if tensor.role == role]
+
     def shape(self, output: Output) -> tuple[int, ...]:
         return tuple(prod(self.extents[axis] for axis in dim) for dim in output.dims)
 
