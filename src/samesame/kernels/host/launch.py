@@ -30,6 +30,7 @@ from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import Origin
 from samesame.kernels.host.device import TARGET, JITFunction, pretended
+from samesame.kernels.host.versions import defined_at
 from samesame.kernels.stated import Distinct, Elements
 from samesame.programs.origins import shown
 
@@ -224,14 +225,15 @@ def ttir(jit: JITFunction[Any], signature: Mapping[str, Any], constexprs: Mappin
             raise Refused(does_not_compile(jit, error)) from error
         except Exception as error:
             first = (str(error).strip().splitlines() or ["no message"])[0]
-            place = f"{shown(jit.file_name)}:{jit.def_file_line_number}"
+            file, line = defined_at(jit)
+            place = f"{shown(file)}:{line}"
             raise Refused(f"{place} does not compile: {type(error).__name__}: {first}") from error
 
 
 def does_not_compile(jit: JITFunction[Any], error: CompilationError) -> str:
     """The line of the kernel, and the innermost reason."""
-    line = jit.def_file_line_number + (getattr(error.node, "lineno", 1) or 1) - 1
-    place = f"{shown(jit.file_name)}:{line}"
+    file, line = defined_at(jit)
+    place = f"{shown(file)}:{line + (getattr(error.node, 'lineno', 1) or 1) - 1}"
     reason: BaseException = error
     while reason.__cause__ is not None:
         reason = reason.__cause__

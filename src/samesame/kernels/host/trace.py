@@ -48,6 +48,7 @@ from samesame.kernels.host.launch import UNDEFINED, Call, Captured, HostStep, La
 from samesame.kernels.host.parts import whole_of_parts
 from samesame.kernels.host.reads import Reads, is_read
 from samesame.kernels.host.sizes import HostSizes
+from samesame.kernels.host.versions import defined_at
 from samesame.kernels.host.written import AsWritten, as_it_is, with_sizes
 from samesame.programs.named import module_of_file, module_of_name, named
 from samesame.programs.origins import is_users, line_of_error, place
@@ -400,7 +401,7 @@ class Host:
                           "whole numbers")
         if len(extent) > 3:
             raise Refused(f"{called.spoken} launches {jit.__name__} on a grid of {len(extent)} dimensions; at most 3")
-        origin = place(jit.file_name, jit.def_file_line_number, jit.__name__)
+        origin = place(*defined_at(jit), jit.__name__)
         three = (*extent, 1, 1)[:3]
         return Launch(
             jit.__name__, origin, called, number, label, three, signature, arguments, constants, options, jit
