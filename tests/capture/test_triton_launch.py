@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("triton")
 
 import torch
+from triton._C.libtriton import passes
 
 from samesame.evidence import Refused
 from samesame.formula.expr import Size
@@ -202,8 +203,11 @@ def launch(n=100):
 def test_a_kernel_that_does_not_compile_names_its_line_and_the_others_go_on(captured) -> None:
     found = captured(OLD)
     old, calls, scale = found.launches
-    with pytest.raises(Refused, match=r":\d+ uses tl.make_block_ptr, which this version of Triton no longer has"):
-        old.ttir  # noqa: B018
+    if hasattr(passes.ttir, "add_rewrite_tensor_pointer"):
+        assert "tt.func" in old.ttir, "a Triton that has block pointers makes plain ones of them"
+    else:
+        with pytest.raises(Refused, match=r":\d+ uses tl.make_block_ptr, which this version of Triton no longer has"):
+            old.ttir  # noqa: B018
     with pytest.raises(Refused, match=r":\d+ does not compile: .*unheard_of"):
         calls.ttir  # noqa: B018
     assert "tt.func" in scale.ttir

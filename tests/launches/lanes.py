@@ -77,7 +77,7 @@ def reversed_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     lanes = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + row * n + n - BLOCK + lanes, mask=n - BLOCK + lanes >= 0)
-    tl.store(out_ptr + row * n + lanes, tl.flip(x), mask=lanes < n)
+    tl.store(out_ptr + row * n + lanes, tl.flip(x, 0), mask=lanes < n)
 
 
 def launch_reversed(m=5, n=29):
@@ -93,7 +93,7 @@ def reversed_late_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     lanes = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + row * n + lanes, mask=lanes < n)
-    tl.store(out_ptr + row * n + lanes, tl.flip(x), mask=lanes < n)
+    tl.store(out_ptr + row * n + lanes, tl.flip(x, 0), mask=lanes < n)
 
 
 def launch_reversed_late(m=5, n=29):

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("triton")
 
 from lifted import Lifted
+from samesame.kernels.host.versions import leaves_out
 
 KERNELS = Lifted(Path(__file__).parent.parent / "launches" / "lanes.py")
 FORMULAS = {  # of kernels that are verified
@@ -21,14 +22,18 @@ FORMULAS = {  # of kernels that are verified
 }
 
 
-@pytest.mark.parametrize("name", FORMULAS)
+COUNTS = pytest.mark.skipif(not leaves_out(), reason="this Triton counts numbers that are in no bin, in some bin")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=COUNTS if name == "bins" else ()) for name in FORMULAS])
 def test_it_is_verified_and_its_formula_is(name: str) -> None:
     assert KERNELS.kernel(name).verdict == "verified", KERNELS.open(name)
     assert FORMULAS[name] in (None, KERNELS.texts(name))
 
 
 @pytest.mark.parametrize("name, sizes", [
-    ("bins", {"n": 17}), ("gathered", {"m": 3}), ("reversed", {"m": 2, "n": 32}), ("reversed_columns", {"m": 2}),
+    pytest.param("bins", {"n": 17}, marks=COUNTS),
+    ("gathered", {"m": 3}), ("reversed", {"m": 2, "n": 32}), ("reversed_columns", {"m": 2}),
     ("woven", {"n": 33}), ("rotated", {"m": 11}),
 ])  # fmt: skip
 def test_the_formula_is_what_the_interpreter_stores(name: str, sizes: dict[str, int]) -> None:

@@ -35,6 +35,7 @@ from samesame.kernels.host.interpret import Execution, run_kernel
 from samesame.kernels.host.language import undefined
 from samesame.kernels.host.launch import ttir
 from samesame.kernels.host.trace import triton_type
+from samesame.kernels.host.versions import leaves_out
 from samesame.kernels.kernel import Settings, lift_launch
 from samesame.kernels.launch import Launch, Memory
 from samesame.kernels.verdict import KernelVerdict
@@ -258,7 +259,7 @@ class Kernel:
             }
             launch = Launch(
                 name=self.jit.__name__, ttir=self.ttir, arguments=memories | applied.numbers, grid=applied.grid,
-                place=f"{self.jit.__name__}",
+                place=f"{self.jit.__name__}", leaves_out=leaves_out(),
                 order=tuple(p.name for p in self.jit.params if p.name in memories or p.name in applied.numbers),
             )
             self.meanings[key] = lift_launch(launch, Settings(seconds=SECONDS))

@@ -60,6 +60,7 @@ def launch_of(recorded: Any, captured: Any, covered: Covered = frozenset()) -> L
         starts={parameter: one.start for parameter, one in passed.items() if one.start != 0},
         put_back=put_back(recorded, captured),
         stated=stated_of(captured, passed),
+        leaves_out=recorded.leaves_out,
     )
     chosen = captured.choices or captured.unread or launch.written_down
     return replace(launch, trusted="example" if chosen else "sizes")

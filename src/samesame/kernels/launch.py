@@ -60,7 +60,8 @@ class Launch:
     Of what tensors hold, by name: `made` has formulas of what earlier steps made, `values` gives the example's elements
     behind a tensor's first one, as one row of numbers, and raises Refused where these cannot be had; None: there is no
     example. `put_back` are the parameters that a tuner resets to zero, and those that it restores, before it runs the
-    kernel again; None: it is run once. `stated` are a user's contracts on what a tensor holds, by its name."""
+    kernel again; None: it is run once. `stated` are a user's contracts on what a tensor holds, by its name.
+    `leaves_out`: it is known that the Triton which compiles this counts what is in no bin of a histogram nowhere."""
 
     name: str
     ttir: str
@@ -76,6 +77,7 @@ class Launch:
     source: str = ""  # the file of the TTIR, where it was read from one
     put_back: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     stated: Mapping[str, tuple[Stated, ...]] = field(default_factory=dict)
+    leaves_out: bool = False
     made: Mapping[str, Tensor] = field(default_factory=dict, repr=False)
     values: Callable[[str], Any] | None = field(default=None, repr=False)
 

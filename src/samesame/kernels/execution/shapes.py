@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
-from samesame.formula.expr import ZERO, Expr, Fold, add, and_, const, index, mul, where
+from samesame.formula.expr import TRUE, ZERO, Expr, Fold, add, and_, const, index, mul, where
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution import reductions
 from samesame.kernels.execution.flips import of_both
@@ -151,15 +151,20 @@ def _reduce(machine: Machine, operation: Operation, operands: list[Value]) -> An
 
 
 def _histogram(machine: Machine, operation: Operation, operands: list[Value]) -> Tensor:
-    """Of each bin how many lanes hold its number; what is in no bin is not counted."""
+    """Of each bin how many lanes hold its number; what is in no bin is not counted, or nobody knows where, as the
+    launch says."""
     x, *rest = cast("list[Tensor]", operands)
-    (lanes,) = x.shape
+    (lanes,), (bins,), path = x.shape, operation.type.shape, tuple(machine.path)
     machine.observed(x, operation.given[0].bits, operation.place)
 
     def at(b: Expr) -> Expr:
         k = index(lanes)
-        here = and_(rest[0][k] if rest else True, integers.equal(x[k], b))
-        return Fold("sum", (k,), where(here, 1, 0))
+        taken, held = rest[0][k] if rest else TRUE, integers.equal(x[k], b)
+        inside = and_(integers.at_least_zero(x[k]), integers.less(x[k], const(bins)))
+        if machine.launch.leaves_out or machine.prover.proves((*path, taken), inside):
+            return Fold("sum", (k,), where(and_(taken, held), 1, 0))
+        found = where(inside, where(held, 1, 0), undefined(operation.place, "int", b, k))
+        return Fold("sum", (k,), where(taken, found, 0))
 
     return block(operation.type.shape, at, "int")
 

@@ -32,6 +32,8 @@ try:
     from triton.runtime import driver
     from triton.runtime.autotuner import Autotuner, Heuristics
     from triton.runtime.jit import JITFunction, KernelInterface
+
+    from samesame.kernels.host.versions import times_a_single_one
 except ImportError as missing:
     raise Refused(f"Triton cannot be imported ({missing}); install samesame[triton]") from missing
 
@@ -315,7 +317,7 @@ def arguments_of(
 @dataclass(frozen=True)
 class Choice:
     """One choice of the autotuners around a kernel: a label, the keywords with what was chosen, and what `hook` runs
-    before each launch, on these `arguments`. `tuner` is the one that tries several choices, if there is any."""
+    before each launch, on these `arguments`. `tuner` is the one that times its choices, if there is any."""
 
     label: str
     keywords: dict[str, Any]
@@ -355,12 +357,13 @@ def configurations(launcher: Any, args: tuple[Any, ...], keywords: dict[str, Any
             chosen = config.all_kwargs()
             several = len(configs) > 1
             label = ", ".join(f"{k}={v}" for k, v in config.kwargs.items()) if several else ""
+            timed = several or (len(launcher.configs) > 1 and times_a_single_one())
             for inner in configurations(launcher.fn, args, {**chosen, **keywords}):
                 yield replace(
                     inner,
                     label=", ".join(filter(None, (label, inner.label))),
                     hook=config.pre_hook or inner.hook,
-                    tuner=launcher if several else inner.tuner,
+                    tuner=launcher if timed else inner.tuner,
                 )
     else:
         if isinstance(launcher, Heuristics):

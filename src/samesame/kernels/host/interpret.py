@@ -360,6 +360,8 @@ class Oracle:
             return tl.tensor(TensorHandle(np.array([address], dtype=np.uint64), type_), type_)
         if isinstance(value, tuple):
             return tl.tuple([self.handle(part) for part in value])
+        if isinstance(value, bool):
+            return tl.tensor(TensorHandle(np.array([value]), tl.int1), tl.int1)
         if isinstance(value, float):
             return tl.tensor(TensorHandle(np.array([value], dtype=np.float32), tl.float32), tl.float32)
         return interpreter._implicit_cvt(value)

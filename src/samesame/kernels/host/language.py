@@ -28,6 +28,7 @@ from samesame.evidence import Refused
 from samesame.graph import Origin
 from samesame.kernels.host.bfloat import rounded_bfloats
 from samesame.kernels.host.device import JITFunction, replaced
+from samesame.kernels.host.mended import mended
 from samesame.programs.alone import alone
 from samesame.programs.origins import is_users, place
 
@@ -84,6 +85,7 @@ def interpreted(oracle: Oracle) -> Iterator[None]:
                              ("create_atomic_rmw", rmw), ("create_atomic_cas", cas)):
             replaced(stack, builder, name, access(oracle, getattr(builder, name)))
         replaced(stack, builder, "create_extern_elementwise", extern)
+        mended(stack)
         replaced(stack, builder, "binary_op", compared(builder.binary_op))
         replaced(stack, builder, "create_assume", lambda condition: None)      # a hint, of which a run takes no heed
         rounded_bfloats(stack)
@@ -127,6 +129,15 @@ def semantic(function: Any) -> Callable[..., Any]:
 
 class Logic(interpreter.ASTTransformer):                       # type: ignore[misc]
     """Triton's rewriting, and `and`, `or` and `not` of tensors, which mean every element."""
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """Every value that gets a name is a tensor. Triton's own looks into the value from 3.9 on; a second look would
+        rewrite what the first one has made."""
+        self.generic_visit(node)
+        tensor = ast.Attribute(value=ast.Name(id="interpreter_semantic", ctx=ast.Load()), attr="to_tensor",
+                               ctx=ast.Load())
+        node.value = ast.Call(func=tensor, args=[node.value, ast.Constant(value=False)], keywords=[])
+        return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)

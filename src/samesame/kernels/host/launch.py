@@ -30,7 +30,7 @@ from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import Origin
 from samesame.kernels.host.device import TARGET, JITFunction, pretended
-from samesame.kernels.host.versions import defined_at
+from samesame.kernels.host.versions import defined_at, leaves_out
 from samesame.kernels.stated import Distinct, Elements
 from samesame.programs.origins import shown
 
@@ -117,6 +117,10 @@ class Launch:
         """The kernel in Triton's own intermediate language, as text, with lines. Raises Refused with the kernel's line
         where it does not compile."""
         return ttir(self.jit, self.signature, self.constexprs, self.options)
+
+    @property
+    def leaves_out(self) -> bool:
+        return leaves_out()
 
 
 @dataclass(frozen=True, slots=True)
