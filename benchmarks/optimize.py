@@ -5,6 +5,7 @@
     python benchmarks/optimize.py layer --minutes 6                # whole layers of Transformers, by name only
     python benchmarks/optimize.py --minutes 3 --markdown           # for each row and number of threads; as a table
     python benchmarks/optimize.py --scale 16 --minutes 1           # every width divided, to try it out
+    python benchmarks/optimize.py lora --target cuda               # on the GPU that is there
     python benchmarks/optimize.py --list
 
 Times are lower quartiles of at least 16 interleaved rounds, each program in a process of its own; `best` is the fastest
@@ -29,12 +30,14 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import torch
 from optimize_workloads import LAYERS, WORKLOADS, Workload
 
 from samesame.budget import Run
 from samesame.evidence import SamesameError
+from samesame.optimize.attempt import machine
 from samesame.optimize.dropin import DEFAULT, EAGER
-from samesame.optimize.verb import machine, optimize
+from samesame.optimize.verb import optimize
 from samesame.report.optimized import Report, in_unit
 from samesame.store import Store
 from samesame.versions import versions, versions_of_packages
@@ -57,13 +60,15 @@ class Result:
     searched: tuple[str, ...]
 
 
-def measured(workload: Workload, threads: int, minutes: float, scale: int, store: Store) -> Result:
+def measured(workload: Workload, threads: int, minutes: float, scale: int, store: Store, target: str) -> Result:
     """One workload with so many threads, searched for, and once more from the store."""
     module, inputs = workload.made(scale)
     run = Run(60 * minutes)
-    report = optimize(module, inputs, threads=threads, store=store, run=run).report
+    report = optimize(module, inputs, threads=threads, store=store, run=run, target=target).report
+    for line in [*report.notes, *(f"{r.name}, {r.way}: {r.failed}" for r in report.rows if r.failed)]:
+        print(f"{workload.name}: {line}", file=sys.stderr)
     begun = time.monotonic()
-    optimize(module, inputs, minutes=minutes, threads=threads, store=store)
+    optimize(module, inputs, minutes=minutes, threads=threads, store=store, target=target)
     warm = time.monotonic() - begun
     counts = (str(report.counts.get(name, 0)) for name in COUNTS)
     return row(workload.name, report, threads, warm, (workload.name, f"{run.seconds['search']:.0f}", *counts))
@@ -84,6 +89,10 @@ def row(name: str, report: Report, threads: int, warm: float, searched: tuple[st
         f"{report.seconds:.0f}", f"{warm:.1f}",
     )
     return Result(cells, to_best, to_default, searched)
+
+
+def name_of(target: str) -> str:
+    return torch.cuda.get_device_name() if target == "cuda" and torch.cuda.is_available() else machine()
 
 
 def time_of(report: Report, way: str) -> float | None:
@@ -107,8 +116,9 @@ def printed(cells: Sequence[str], markdown: bool) -> None:
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("rows", nargs="*", help="words of which a row's name holds one")
-    words.add_argument("--threads", type=int, nargs="*", default=sorted({1, os.cpu_count() or 1}))
+    words.add_argument("--threads", type=int, nargs="*", help="of a processor: 1, and all, if none is given")
     words.add_argument("--minutes", type=float, default=5.0, help="for each row and number of threads")
+    words.add_argument("--target", choices=("cpu", "cuda"), default="cpu")
     words.add_argument("--scale", type=int, default=1, help="divide every width by this")
     words.add_argument("--markdown", action="store_true")
     words.add_argument("--list", action="store_true")
@@ -119,7 +129,9 @@ def main() -> None:
     if asked.list or not chosen:
         print("\n".join(workload.name for workload in (chosen or everything)))
         return
-    print(f"{machine()} · {' · '.join(f'{name} {version}' for name, version in versions_of_packages().items())}\n")
+    threads = asked.threads or sorted({1 if asked.target == "cpu" else os.cpu_count() or 1, os.cpu_count() or 1})
+    packages = " · ".join(f"{name} {version}" for name, version in versions_of_packages().items())
+    print(f"{name_of(asked.target)} · {packages}\n")
     printed(HEAD, asked.markdown)
     if asked.markdown:
         printed(("---",) * len(HEAD), True)
@@ -127,9 +139,9 @@ def main() -> None:
     prover, semantics = versions()
     with TemporaryDirectory() as folder, Store.open(Path(folder) / "s.sqlite", prover=prover, semantics=semantics) as s:
         for workload in chosen:
-            for threads in asked.threads:
+            for number in threads:
                 try:
-                    results.append(measured(workload, threads, asked.minutes, asked.scale, s))
+                    results.append(measured(workload, number, asked.minutes, asked.scale, s, asked.target))
                 except SamesameError as refusal:
                     print(f"{workload.name}: {refusal}", file=sys.stderr)
                     continue

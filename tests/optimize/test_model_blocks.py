@@ -19,6 +19,7 @@ from samesame.capture.program import Program
 from samesame.capture.targets import load_target
 from samesame.cli import app
 from samesame.evidence import Refused, Rung
+from samesame.optimize import attempt as attempts
 from samesame.optimize import timing, verb
 from samesame.optimize.algebra import specified
 from samesame.optimize.native import in_stages, native
@@ -91,8 +92,8 @@ def test_what_is_no_block_is_refused(program, llama):
 @pytest.mark.parametrize("path", ["model.layers.0.mlp", "model.layers.0.self_attn", "model.layers.0"])
 def test_a_model_with_what_was_found_in_it_is_the_same(program, path, tmp_path, monkeypatch):
     """Searched, proved, saved, loaded and put into the model, which check proves the same and which computes it."""
-    monkeypatch.setattr(verb, "WAYS", ("eager",))
-    monkeypatch.setattr(verb, "NEAR", 1e9)
+    monkeypatch.setattr(verb.Attempt, "ways", ("eager",))
+    monkeypatch.setattr(attempts, "NEAR", 1e9)
     monkeypatch.setattr(timing.Racer, "beats", lambda self, other: True)     # however busy this machine is
     module, inputs = block(program, path)
     report = optimize(module, inputs, minutes=5, threads=1, out=tmp_path / "fast").report

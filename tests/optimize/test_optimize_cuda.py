@@ -106,11 +106,11 @@ def test_triton_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tiles_that_do_not_fit_are_left_out(quickly: None, monkeypatch: pytest.MonkeyPatch) -> None:
     space = Space(layer_norm(), stages(layer_norm().outputs, layer_norm().extents))
     (several,) = alternatives(space, gpu=True)
-    assert chosen([each.program for each in several], space.numbers(), 1.0).numbers
+    assert chosen([each.program for each in several], space.numbers()).numbers
     for figures in (Figures(1 << 20, 32, 0), Figures(0, 255, 8)):
-        monkeypatch.setattr(cuda, "compiled", lambda kernel, device, said=figures: said)
+        monkeypatch.setattr(cuda, "compiled", lambda *_, said=figures: said)
         with pytest.raises(Unsupported, match="no choice of tiles fits all of sm_90"):
-            chosen([each.program for each in several], space.numbers(), 1.0)
+            chosen([each.program for each in several], space.numbers())
 
 
 def test_the_model_counts_what_a_kernel_moves_and_does() -> None:

@@ -29,6 +29,7 @@ from samesame import optimize
 from samesame.check import check
 from samesame.cli import app
 from samesame.evidence import SamesameError
+from samesame.optimize import attempt as attempts
 from samesame.optimize import compiled, timing, verb
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
@@ -157,16 +158,16 @@ class Shared(nn.Module):
     lambda m, x, y: (m.scale,), lambda m, x, y: (x[1:],), lambda m, x, y: (m.scale.expand(3, 8),),
 ])
 def test_kernels_return_copies_and_so_stand_for_no_result_that_shares_memory(returned, monkeypatch):
-    monkeypatch.setattr(verb, "keep", lambda *_: None)     # no lambda can be pickled
-    monkeypatch.setattr(verb.native, "candidates", lambda *_, **__: pytest.fail("kernels were looked for"))
+    monkeypatch.setattr(attempts, "keep", lambda *_: None)     # no lambda can be pickled
+    monkeypatch.setattr(attempts.native, "candidates", lambda *_, **__: pytest.fail("kernels were looked for"))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(None, attempt.report))
     found = optimize(Shared(returned).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert "memory with an input, a weight or another output" in "".join(found.report.notes)
 
 
 def test_results_with_memory_of_their_own_may_have_kernels(monkeypatch):
-    monkeypatch.setattr(verb, "keep", lambda *_: None)     # no lambda can be pickled
-    monkeypatch.setattr(verb.native, "candidates", lambda *_, **__: iter([averaged_first()]))
+    monkeypatch.setattr(attempts, "keep", lambda *_: None)     # no lambda can be pickled
+    monkeypatch.setattr(attempts.native, "candidates", lambda *_, **__: iter([averaged_first()]))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(Shared(lambda m, x, y: (x.clone(),)).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert averaged_first() in found.module and not found.report.notes
@@ -195,7 +196,7 @@ TABLE, PART = torch.randn(8, 8), nn.Linear(8, 8)
 
 @pytest.mark.parametrize("function", [lambda x: torch.relu(x @ TABLE) @ TABLE, lambda x: torch.relu(PART(x))])
 def test_a_function_over_tensors_of_its_own_is_raced_as_it_is(function, monkeypatch):
-    monkeypatch.setattr(verb, "keep", lambda *_: None)     # no lambda can be pickled
+    monkeypatch.setattr(attempts, "keep", lambda *_: None)     # no lambda can be pickled
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(function, (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert not found.module and "belongs to no module; give a module that holds it" in "".join(found.report.notes)
@@ -481,7 +482,7 @@ def test_faster_is_faster_in_most_rounds():
 
 @pytest.mark.long
 def test_the_faster_program_is_found_proved_and_saved(tmp_path, monkeypatch):
-    monkeypatch.setattr(verb, "WAYS", ("eager", "freezing"))
+    monkeypatch.setattr(verb.Attempt, "ways", ("eager", "freezing"))
     listed = [replace(candidate, complete=True) for candidate in (summed(), averaged_first())]
     found = optimize(module, inputs, minutes=3, threads=1, candidates=lambda *_: listed, out=tmp_path / "fast")
     report = found.report
@@ -514,7 +515,7 @@ def test_the_command_line_finds_by_algebra(tmp_path):
 
 @pytest.mark.long
 def test_where_nothing_is_faster_the_best_of_torch_is_the_answer(monkeypatch):
-    monkeypatch.setattr(verb, "WAYS", ("eager", "freezing"))
+    monkeypatch.setattr(verb.Attempt, "ways", ("eager", "freezing"))
     monkeypatch.setenv("CXX", "no-such-compiler")
     wrong = [replace(summed(), complete=True)]
     found = optimize(Pooled().eval(), inputs, minutes=2, threads=1, candidates=lambda *_: wrong)
@@ -530,7 +531,7 @@ def test_a_file_named_as_one_of_pythons_own_does_no_harm(tmp_path, monkeypatch):
     (tmp_path / "nt.py").write_text("raise SystemExit")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(verb, "WAYS", ("eager",))
+    monkeypatch.setattr(verb.Attempt, "ways", ("eager",))
     assert optimize(module, inputs, minutes=1, threads=1, candidates=lambda *_: []).report.best is not None
 
 

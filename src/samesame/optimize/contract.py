@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from samesame.capture import capture
 from samesame.capture.program import Program
@@ -57,12 +58,15 @@ OUTSIDE = {"NaN": math.nan, "+∞": math.inf, "−∞": -math.inf}
 
 def contract(
     job: Job, found: Callable[..., Any], seed: int = 0, *, frozen: bool = False, seconds: float = math.inf,
-    number: int = DRAWS, place: Path | None = None,
+    number: int = DRAWS, place: Path | None = None, there: Job | None = None,
 ) -> Contract:
     """Measure `found` against the job's program, on such a `number` of draws at each scale, and one at least. Where
     weights are `frozen`, only the given ones are tried. What the oracle says is kept in the folder `place` for others
-    that are to take the place of this program, with the same seed and number."""
+    that are to take the place of this program, with the same seed and number. Where both programs run on a device,
+    `there` is the job on it."""
     begun, result, asked = time.monotonic(), Contract(), 0
+    there = there or job
+    original, found = across(there, job, there.program), across(there, job, found)
     generator = torch.Generator().manual_seed(seed)
     program = as_given(Program(job.program, job.kwargs or job.args))
     graph = capture(job.program, job.kwargs or job.args, again=False)
@@ -72,7 +76,7 @@ def contract(
         for again in range(1 if frozen or not names else 3):
             with torch.no_grad():
                 for name, tensor in given.items() if again else ():
-                    job.weights[name].copy_(alike(tensor, generator))
+                    give(alike(tensor, generator), name, job, there)
             result.weights += 1
             oracle = Oracle(graph, job.weights)
             all_draws = draws(program, generator, AGAIN if again else number, difficult=not again)
@@ -82,7 +86,7 @@ def contract(
                     result.cut = True
                     result.failed = (f"time was over after {counted(result.draws, 'draw')}; "
                                      "give it more with --minutes")
-                elif (taken := taken_draw(program, changed, job.program, generator)) is not None:
+                elif (taken := taken_draw(program, changed, original, generator)) is not None:
                     ask = partial(oracle, taken[0].inputs, count, label in OUTSIDE)
                     said = partial(kept, place and place / f"draw {again} {count}.pt", ask)
                     judge(result, said, graph, *taken, found, label)
@@ -93,9 +97,28 @@ def contract(
     finally:
         with torch.no_grad():
             for name, tensor in given.items():
-                job.weights[name].copy_(tensor)
+                give(tensor, name, job, there)
         result.seconds = time.monotonic() - begun
     return result
+
+
+def across(there: Job, job: Job, program: Callable[..., Any]) -> Callable[..., Any]:
+    """A program that runs on another device, on tensors of this one."""
+    if there is job:
+        return program
+    device = next(x.device for x in tree_leaves((there.args, there.kwargs)) if isinstance(x, torch.Tensor))
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        moved = tree_map_only(torch.Tensor, lambda x: x.to(device), (args, kwargs))
+        return tree_map_only(torch.Tensor, lambda x: x.cpu(), program(*moved[0], **moved[1]))
+
+    return run
+
+
+def give(values: torch.Tensor, name: str, *jobs: Job) -> None:
+    """Values to a weight, on each device where it is."""
+    for job in jobs:
+        job.weights[name].copy_(values)
 
 
 def judge(

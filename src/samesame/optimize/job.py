@@ -10,15 +10,17 @@ import importlib.util
 import pickle
 import sys
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._pytree import tree_map_only
 
 from samesame.evidence import Refused
-from samesame.optimize.dropin import by_compiler
+from samesame.optimize.dropin import by_compiler, place_of
 from samesame.programs.named import imported_files, module_of_file
 
 NAME, FILES = "job.pt", "files.txt"
@@ -32,6 +34,22 @@ class Job:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     weights: dict[str, torch.Tensor]
+
+    def on(self, device: str) -> Job:
+        """The same on a device: a copy of the module there. Raises Refused for a function with tensors of its own."""
+        if device == "cpu":
+            return self
+        if self.weights and not isinstance(self.program, nn.Module):
+            raise Refused(f"{name_of(self.program)} holds {next(iter(self.weights))}, a tensor that is none of its "
+                          f"arguments and cannot be moved to {device}: make it a module with that as a buffer")
+        args, kwargs = tree_map_only(torch.Tensor, lambda x: x.to(device), (self.args, self.kwargs))
+        if not isinstance(self.program, nn.Module):
+            return Job(self.program, args, kwargs, {})
+        program, weights = deepcopy(self.program).to(device), dict[str, torch.Tensor]()
+        for name in self.weights:
+            holder, key = place_of(program, name, None)
+            weights[name] = holder[key] = holder[key].to(device)       # plain attributes do not move by themselves
+        return Job(program, args, kwargs, weights)
 
 
 def keep(job: Job, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """A racer: a process of its own with one program in it, compiled in one way, that runs it when it is told to.
 
-    python -m samesame.optimize.racer JOB        JOB is JSON: folder, file (of a found program; or none), way, threads
+    python -m samesame.optimize.racer JOB        JOB is JSON: folder, file (of a found program; or none), way, threads,
+                                                 device
 
 It says when it is ready, then answers one line of JSON for each that it reads: mean seconds of a call, or how it does
 by the numeric contract. What the program prints goes to stderr. Being alone, it can set what holds for a whole process
@@ -38,8 +39,8 @@ def main() -> None:
         print(json.dumps(words), file=answers, flush=True)
 
     try:
-        racer = Racer(job)
-        say(ready=racer.seconds)
+        racer = Racer(job) if job["device"] == "cpu" else GraphRacer(job)
+        say(ready=racer.seconds, plain=racer.plain)
         for line in sys.stdin:
             asked = json.loads(line)
             say(**getattr(racer, asked.pop("do"))(**asked))
@@ -50,6 +51,8 @@ def main() -> None:
 class Racer:
     """One program in one way, warmed up. `seconds` is what a call takes, roughly."""
 
+    plain: float | None = None
+
     def __init__(self, job: dict[str, Any]) -> None:
         import torch
 
@@ -59,16 +62,20 @@ class Racer:
         warnings.filterwarnings("error", message="the original runs")
         self.torch, self.folder = torch, Path(job["folder"])
         self.job = load(self.folder)
+        self.there = self.job.on(job["device"])
         self.file, self.way = job["file"] and Path(job["file"]), job["way"]
-        self.program = runnable(self.job, self.file, self.way)
-        with torch.no_grad():
+        self.program = runnable(self.there, self.file, self.way)
+        self.warm_up()
+
+    def warm_up(self) -> None:
+        with self.torch.no_grad():
             for _ in range(3):
                 begun = time.perf_counter()
                 self.call()
                 self.seconds = time.perf_counter() - begun
 
     def call(self) -> None:
-        self.program(*self.job.args, **self.job.kwargs)
+        self.program(*self.there.args, **self.there.kwargs)
 
     def time(self) -> dict[str, Any]:
         """The mean of some calls in a row, after one that is not counted."""
@@ -91,7 +98,46 @@ class Racer:
         place = self.folder / "oracle"
         place.mkdir(exist_ok=True)
         frozen = self.way in (FROZEN, BOTH)
-        return asdict(contract(self.job, self.program, seed, frozen=frozen, seconds=until, place=place))
+        return asdict(contract(self.job, self.program, seed, frozen=frozen, seconds=until, place=place,
+                               there=self.there))
+
+
+class GraphRacer(Racer):
+    """The same on a GPU, where what counts is a call in a CUDA graph; `plain` is what one takes from Python."""
+
+    def warm_up(self) -> None:
+        from torch._inductor.runtime import benchmarking
+
+        from samesame.optimize.graphs import Graph, alone
+
+        self.alone, inductors = alone, benchmarking.benchmarker.benchmark_gpu
+
+        def benchmark_gpu(*args: Any, **kwargs: Any) -> Any:
+            with alone():                                  # what a compiler measures while others measure, too
+                return inductors(*args, **kwargs)
+
+        setattr(benchmarking.benchmarker, "benchmark_gpu", benchmark_gpu)  # noqa: B010
+        with self.torch.no_grad():
+            super().warm_up()
+            with alone():
+                self.plain = self.seconds = self.called(20)
+                self.graph = Graph(self.call, self.seconds)
+                self.seconds = self.graph.seconds(ROUND)
+
+    def called(self, number: int) -> float:
+        """Mean seconds of so many calls from Python, one after another."""
+        self.torch.cuda.synchronize()
+        begun = time.perf_counter()
+        for _ in range(number):
+            self.call()
+        self.torch.cuda.synchronize()
+        return (time.perf_counter() - begun) / number
+
+    def time(self) -> dict[str, Any]:
+        """The mean of calls in a graph."""
+        with self.alone():
+            self.seconds = self.graph.seconds(ROUND)
+        return {"seconds": self.seconds}
 
 
 WHY = r"error: ", r"^Explanation: ", r"Error", r"[^:]$"    # what says why, the most telling first; not "… raised:"

@@ -34,6 +34,7 @@ HERE = Path(__file__).parent.parent.parent                 # from which samesame
 ROUNDS = 16                                                # of a race that is to be believed, at least
 WON = 2 / 3                                                # of the rounds, for one to be faster than another
 OFTEN, QUICK = 4, 12.0                                     # so many times the rounds, within these seconds
+COMPILERS = 8                                              # processes that compile for a racer on a GPU
 SILENT = 60.0                                              # seconds in which a measurement must be over
 
 
@@ -49,11 +50,13 @@ class Racer:
     way: str
     file: Path | None
     candidate: int | None = None
+    device: str = "cpu"
     process: subprocess.Popen[str] | None = None
     errors: Any = None
     measured: list[float] = field(default_factory=list)
     failed: str = ""
     late: bool = False                                     # it failed for want of time alone
+    plain: float | None = None                             # on a GPU: seconds of a call from Python, not in a graph
 
     @property
     def running(self) -> bool:
@@ -80,15 +83,17 @@ class Racer:
     def start(self, folder: Path, threads: int, seconds: float) -> None:
         """Start the process and wait until its program is compiled; what goes wrong is noted."""
         job = {"folder": str(folder), "file": None if self.file is None else str(self.file), "way": self.way,
-               "threads": threads, "path": sys.path}
-        own = {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_COMPILE_THREADS": "1",
+               "threads": threads, "path": sys.path, "device": self.device}
+        compilers = 1 if self.device == "cpu" else min(cores(), COMPILERS)
+        own = {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_COMPILE_THREADS": str(compilers),
                "PYTHONPATH": str(HERE)}                    # the rest of the path is taken when Python runs
         self.errors = tempfile.TemporaryFile("w+")         # noqa: SIM115  (as long as the process)
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "samesame.optimize.racer", json.dumps(job)], env={**os.environ, **own},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, process_group=0,
         )
-        self.answer(seconds)
+        ready = self.answer(seconds)
+        self.plain = ready["plain"] if ready else None
 
     def signal(self, number: int) -> None:
         """Tell the process, and the compilers that it started."""
@@ -237,7 +242,7 @@ def race(racers: Sequence[Racer], rounds: int, until: float, seed: int = 0) -> l
     return [racer for racer in running if racer.running]
 
 
-def incumbent(way: str) -> Racer:
+def incumbent(way: str, device: str = "cpu") -> Racer:
     """The user's own program, compiled in one of the ways."""
     return Racer("eager torch" if way == EAGER else way if way.startswith("torch.") else f"torch.compile, {way}", way,
-                 None)
+                 None, device=device)

@@ -8,16 +8,10 @@ has is the answer.
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
-from datetime import date
-from functools import cached_property
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,59 +20,16 @@ import torch
 
 from samesame.budget import Run
 from samesame.capture import Recorded, capture_calls
-from samesame.capture.program import Program
-from samesame.check import check
-from samesame.evidence import Refused, Rung, SamesameError, Shown, Verdict
-from samesame.formula.expr import Unsupported
-from samesame.graph.interface import Aliases, spoken
-from samesame.optimize import native, search, segments
-from samesame.optimize.algebra import algebraic, multiplications, specified
+from samesame.evidence import Refused
+from samesame.optimize.attempt import Attempt
+from samesame.optimize.attempt import Optimized as Optimized
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.contract import contract
-from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, by_compiler
-from samesame.optimize.facts import facts_of, on_cuda, unguarded
-from samesame.optimize.ir import Program as Kernels
-from samesame.optimize.job import Job, example_of, keep, name_of, runnable
-from samesame.optimize.kept import Tiles, key_of, recalled, remember
-from samesame.optimize.machine import here
-from samesame.optimize.saved import files_of, save, write_files
-from samesame.optimize.schedule import NoSchedule
-from samesame.optimize.specification import Specification
-from samesame.optimize.timing import ROUNDS, Ahead, Racer, incumbent, race
-from samesame.optimize.tune import Tuned, tune
-from samesame.report import headline
-from samesame.report.optimized import FASTER, NOT_TIMED, NOTHING, Contract, Report, Row
+from samesame.optimize.gpu import OnGpu, Untimed, on_processor
 from samesame.store import Store
-from samesame.versions import versions_of_packages
 
-HEAT = 6                                                   # rounds in which candidates are told apart
-NEAR = 1.15                                                # times the best incumbent, to be raced to the end
-TRIED = 4                                                  # candidates that race
-FASTEST = 2                                                # of these, for which a proof is looked for
-RACING, INTERPRETING = 0.6, 0.4                            # of all the time, for what follows the search
-PROVING = 0.2                                              # of all the time; no process starts in it
-COMPILING = 0.35                                           # of the time that is left, for one to be compiled
-SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
-LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
 TARGETS = ("cpu", "cuda")
 
 Search = Callable[[Any, Any, "Run"], Iterable[Candidate]]
-
-
-@dataclass
-class Optimized(Shown):
-    """`module` is the fastest there is, to be used in the original's place: a drop-in where something was found, else
-    the best of what torch makes of the original."""
-
-    module: Any
-    report: Report
-    files: dict[str, str] = field(default_factory=dict)
-    certificate: dict[str, Any] | None = None
-
-    def save(self, folder: str | Path) -> None:
-        """Write it: one Python file to import, native sources beside it, the certificate, the report. Raises
-        SamesameError for a folder that holds something else."""
-        save(Path(folder), self.report, self.files, self.certificate)
 
 
 def optimize(
@@ -97,10 +48,10 @@ def optimize(
     """Find the fastest program that computes what `module` does on inputs such as these.
 
     `module` is a module, or a function over tensors; `inputs` a tuple or dict of example tensors, or a function that
-    returns one. It is timed with so many `threads` (default: all), for at most so many `minutes` together; what is for
-    the `target` "cuda" is compiled, proved and not timed. `out` is a folder to save it in. `candidates` is where
-    programs come from, in place of our own search. Raises Refused for a program that cannot be captured, draws random
-    numbers, or leaves something behind.
+    returns one. It is timed with so many `threads` (default: all), for at most so many `minutes` together; where the
+    `target` is "cuda", on a GPU, and where none is there, it is compiled, proved and not timed. `out` is a folder to
+    save it in. `candidates` is where programs come from, in place of our own search. Raises Refused for a program that
+    cannot be captured, draws random numbers, or leaves something behind.
     """
     if target not in TARGETS:
         raise ValueError(f"target is {target!r}; give {' or '.join(map(repr, TARGETS))}")
@@ -108,11 +59,13 @@ def optimize(
         raise Refused("--target cuda needs Triton: pip install 'samesame[triton]', or leave it out")
     run = run or Run(60 * minutes)
     example = inputs() if callable(inputs) else inputs
+    if target == "cuda":
+        module, example = on_processor(module, example)
     with run.during("capture"):
         recorded = sound(capture_calls(module, example, probing=True))
     begun = time.monotonic()
     with TemporaryDirectory(prefix="samesame-") as place:
-        kind = Attempt if target == "cpu" else Untimed
+        kind = Attempt if target == "cpu" else OnGpu if torch.cuda.is_available() else Untimed
         attempt = kind(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
         optimized = attempt.recalled() if candidates is None else None
         if optimized is None:
@@ -142,373 +95,3 @@ def sound(recorded: Recorded) -> Recorded:
     return recorded
 
 
-class Attempt:
-    """One program on its way: what is found of it, row by row."""
-
-    target, after = "cpu", RACING
-
-    def __init__(
-        self, module: Any, example: Any, recorded: Recorded, place: Path, threads: int, seed: int, run: Run,
-        store: Store | None,
-    ) -> None:
-        self.module, self.example, self.place = module, example, place
-        self.recorded, self.graph = recorded, recorded.graph
-        self.threads, self.seed, self.run, self.store = threads, seed, run, store
-        program = Program(module, example)
-        weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
-        weights |= {name: tensor for name, tensor in program.tensors.items() if name not in weights}
-        self.tensors = {**dict(program.given), **weights}
-        self.job = Job(module, *example_of(example), weights)
-        self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
-                             machine=machine(), minutes=(run.timeout or math.inf) / 60)
-        self.tiles = Tiles(store, threads, self.report.machine)
-        self.racers, self.incumbents = list[Racer](), list(map(incumbent, WAYS))
-        self.ahead: Ahead | None = None
-
-    @cached_property
-    def key(self) -> str | None:
-        """What this search is kept under; None for a program whose facts cannot be written down."""
-        try:
-            facts = facts_of(self.module, self.example, Candidate("", "", tuple(self.job.weights)), EAGER)
-        except Refused:
-            return None
-        return key_of(self.recorded, facts, self.tensors, self.threads, machine(), self.target)
-
-    def recalled(self) -> Optimized | None:
-        """What an earlier run found, if it is kept."""
-        if self.store is None or self.key is None:
-            return None
-        kept = recalled(self.store, self.key, self.report.minutes)
-        if kept is None:
-            return None
-        report, files, certificate = kept
-        report.title = self.report.title
-        module = self.module_of(files) if files else self.own(report.way)
-        return Optimized(module, report, files, certificate)
-
-    def remember(self, optimized: Optimized) -> None:
-        """Keep what was found, but where nothing was measured."""
-        if self.store is not None and self.key is not None and optimized.report.best is not None:
-            report = replace(optimized.report, measured=date.today().isoformat())
-            remember(self.store, self.key, report, optimized.files, optimized.certificate)
-            self.tiles.remember()
-
-    def module_of(self, files: dict[str, str]) -> Any:
-        """The drop-in that the files make of the module; they last as long as it does."""
-        place = TemporaryDirectory(prefix="samesame-")
-        module = runnable(self.job, write_files(Path(place.name) / "found", files), "")
-        module._instead.files = place  # type: ignore[attr-defined]
-        return module
-
-    def own(self, way: str) -> Any:
-        """The user's module, compiled in this way."""
-        return self.module if way == EAGER else by_compiler(self.module, way, self.job.weights)
-
-    def prepare(self) -> None:
-        """Write down what races, and let the user's own programs get ready. Raises Refused where no other process could
-        read it."""
-        keep(self.job, self.place)
-        self.ahead = Ahead(self.incumbents, self.place, self.threads, self.left)
-
-    @contextmanager
-    def racing(self) -> Iterator[None]:
-        """Racers that are gone at the end, however it comes."""
-        try:
-            yield
-        finally:
-            if self.ahead is not None:
-                self.ahead.end()
-            for racer in (*self.incumbents, *self.racers):
-                racer.stop()
-
-    def listed(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """The candidates that there is time to look for: the rest is for races and the proof. A step that takes longer
-        than expected is ended."""
-        found, ended = list[Candidate](), False
-        left = self.until - time.monotonic()
-        search = Run(left if left < math.inf else None)
-        with search.bounded():
-            for candidate in candidates:
-                found.append(candidate)
-                if search.over:
-                    break
-            ended = True                                   # by itself
-        if not ended:
-            self.report.notes.append("The search was ended within a step that took longer than its share of the time; "
-                                     "give it more with --minutes.")
-        return found
-
-    @contextmanager
-    def on_threads(self) -> Iterator[None]:
-        """The job's threads in place of this process's own: kernels are made and tuned for them."""
-        before = torch.get_num_threads()
-        torch.set_num_threads(self.threads)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
-
-    def searched(self) -> Iterable[Candidate]:
-        """What our own search finds, the most promising first."""
-        try:
-            specification = specified(self.module, self.example, self.graph, self.until)
-            found = search.searched(specification, self.until)
-            self.report.counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
-            try:
-                require_own_memory(self.recorded.interface.aliases)
-                yield from self.kernels(specification, found)
-            except (NoSchedule, Unsupported, SamesameError) as error:
-                self.report.notes.append(f"There are no kernels of our own: {error}.")
-            if time.monotonic() < self.until:
-                yield from self.forms(specification, found)
-        except (Refused, Unsupported) as error:
-            self.report.notes.append(f"No other form was looked for: {error}.")
-
-    def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
-        """Where there are none that look elements up at integers in data, these look-ups stay calls of torch."""
-        ways = segments.candidates if segments.has_calls(specification) else native.candidates
-        try:
-            yield from ways(self.graph, specification, found, self.tuned, self.report.counts, until=self.until)
-        except (NoSchedule, Unsupported):
-            if not specification.looked:
-                raise
-            with_calls = specified(self.module, self.example, self.graph, self.until, look_ups=False)
-            yield from self.kernels(with_calls, search.searched(with_calls, self.until))
-
-    def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
-        return algebraic(specification, found, multiplications(self.module, self.example))
-
-    def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
-        """Numbers for one group of kernels, by measuring."""
-        seconds = min(max(share * SEARCHING * self.left, LEAST), TUNING)
-        quiet = self.ahead.held if self.ahead is not None else nullcontext
-        found = tune(programs, sizes, self.tensors, seconds, self.tiles.won, quiet)
-        self.tiles.won_by(found.roles)
-        return found
-
-    @property
-    def left(self) -> float:
-        return max(float(self.run.deadline) - time.monotonic(), 0.0)
-
-    @property
-    def until(self) -> float:
-        """When the search is over."""
-        return self.run.started + (1 - self.after) * (self.run.timeout or math.inf)
-
-    def decide(self, found: Sequence[Candidate]) -> Optimized:
-        """Race, prove, race again."""
-        report = self.report
-        report.counts["candidates"] = len(found)
-        racers = self.racers
-        with self.run.during("race"):
-            own, entered = list[Racer](), list[Racer]()
-            until = self.run.deadline - (PROVING * (self.run.timeout or 0.0) if found else 0.0)
-            for racer in self.lineup(found):
-                (own if racer.candidate is None else entered).append(self.started(racers, racer, until))
-            race(racers, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
-            first = self.fastest(entered)
-            if first is not None and first.candidate is not None and not found[first.candidate].complete:
-                late = [self.started(racers, self.racer(found, first.candidate, way), until)
-                        for way in (FROZEN, BOTH)]
-                race(late, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
-                entered += late
-            best = self.fastest(own)
-            near = [r for r in entered if r.running and best is not None and r.lower < NEAR * best.lower]
-            for racer in self.fit(near):
-                verdict = self.proved(found, racer)
-                if verdict is None:
-                    continue
-                others = [other for other in own if other.running]
-                race([*others, racer], ROUNDS, time.monotonic() + self.left, self.seed)
-                best = self.fastest(own)
-                if best is not None and racer.running and racer.beats(best):
-                    return self.faster(found, racer, best, verdict, racers)
-            if best is not None and len(best.measured) <= HEAT:
-                race(own, ROUNDS, time.monotonic() + self.left, self.seed)
-            return self.nothing(self.fastest(own), racers)
-
-    def lineup(self, found: Sequence[Candidate]) -> Iterator[Racer]:
-        """Who races, in the order in which they start: where time is short, what was found is measured if anything
-        is."""
-        own = iter(self.incumbents)
-        ours = (self.racer(found, number, way) for number, candidate in enumerate(found[:TRIED])
-                for way in ((EAGER,) if candidate.complete else (EAGER, DEFAULT)))
-        yield next(own)
-        yield from islice(ours, 1)
-        yield from own
-        yield from ours
-
-    def started(self, racers: list[Racer], racer: Racer, until: float) -> Racer:
-        racers.append(racer)
-        left = until - time.monotonic()
-        seconds = max(COMPILING * left, min(left, 20.0))
-        if self.ahead is not None and self.ahead.ready(racer, seconds):
-            return racer
-        if left <= 0:
-            racer.failed, racer.late = "there was no time left", True
-        else:
-            racer.start(self.place, self.threads, seconds)
-        return racer
-
-    def racer(self, found: Sequence[Candidate], number: int, way: str) -> Racer:
-        """A candidate, compiled in this way."""
-        candidate = found[number]
-        facts = facts_of(self.module, self.example, candidate, way)
-        file = write_files(self.place / f"found_{number}_{way.replace(' ', '_')}", files_of(candidate, facts))
-        return Racer(candidate.name, way, file, number)
-
-    def fastest(self, racers: Sequence[Racer]) -> Racer | None:
-        return min((r for r in racers if r.running and r.measured), key=lambda r: r.lower, default=None)
-
-    def fit(self, racers: Sequence[Racer]) -> Iterable[Racer]:
-        """The fastest racers that keep the numeric contract, the fastest first."""
-        kept = 0
-        for racer in sorted(racers, key=lambda racer: racer.lower):
-            answer = racer.ask(seconds=max(self.left, 1.0), do="contract", seed=self.seed, until=0.7 * self.left)
-            if answer is None:
-                continue
-            held = Contract(**answer)
-            if held.failed:
-                racer.failed = held.refused
-                racer.stop()
-                continue
-            self.report.contract = held
-            kept += 1
-            yield racer
-            if kept >= FASTEST:
-                return
-
-    def proved(self, found: Sequence[Candidate], racer: Racer) -> Verdict | None:
-        """The proof that a racer's candidate computes the same; None, and why is noted, where there is none."""
-        assert racer.candidate is not None
-        assert racer.file is not None
-        verdict = self.verified(found[racer.candidate], racer.way, racer.file)
-        if isinstance(verdict, Verdict):
-            return verdict
-        racer.failed = verdict
-        racer.stop()
-        return None
-
-    def verified(self, candidate: Candidate, way: str, file: Path) -> Verdict | str:
-        """The proof that a candidate, or what stands for its kernels in torch's operators, computes the same; where
-        there is none, what is to be said of that."""
-        reference = candidate.reference
-        facts = facts_of(self.module, self.example, reference or candidate, way)
-        if reference is not None:
-            file = write_files(file.parent.with_name(f"{file.parent.name}_reference"), files_of(reference, facts))
-        program = unguarded(self.module, file, self.job.weights, facts)
-        try:
-            verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
-                            timeout=max(0.7 * self.left, 5.0))
-        except Refused as refused:                         # the original can be captured: it was
-            return f"not proved to compute the same: {refused}"
-        self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
-        whole = not verdict.only and not verdict.scope
-        proved = verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE and whole
-        return verdict if proved else f"not proved to compute the same; check says: {headline(verdict).plain}"
-
-    def faster(
-        self, found: Sequence[Candidate], racer: Racer, best: Racer, verdict: Verdict, racers: Sequence[Racer]
-    ) -> Optimized:
-        assert racer.candidate is not None
-        candidate = found[racer.candidate].settled()
-        self.report.verdict, self.report.way = FASTER, racer.way
-        candidate.told(self.report, verdict)
-        self.tabulate(racers, best, racer)
-        facts = facts_of(self.module, self.example, candidate, racer.way, verdict)
-        files = files_of(candidate, facts)
-        return Optimized(self.module_of(files), self.report, files, verdict.certificate)
-
-    def nothing(self, best: Racer | None, racers: Sequence[Racer]) -> Optimized:
-        self.report.verdict, self.report.contract = NOTHING, None
-        self.report.way = EAGER if best is None else best.way
-        self.tabulate(racers, best, None)
-        if best is None:
-            self.report.notes.append("Nothing could be measured in this time; give it more with --minutes.")
-        return Optimized(self.own(self.report.way), self.report)
-
-    def tabulate(self, racers: Sequence[Racer], best: Racer | None, winner: Racer | None) -> None:
-        for racer in racers:
-            self.report.rows.append(Row(
-                racer.name, racer.way, racer.candidate is not None,
-                racer.lower if racer.measured and not racer.failed else None, racer.spread if racer.measured else None,
-                len(racer.measured), racer.failed, racer is best, racer is winner, racer.late,
-            ))
-
-
-class Untimed(Attempt):
-    """The same for CUDA: Triton kernels whose code is proved, and no times. The best by the model that is proved to be
-    the program and keeps the numeric contract in Triton's interpreter is what was found."""
-
-    target, after = "cuda", INTERPRETING
-
-    def prepare(self) -> None:
-        """Nothing races."""
-
-    def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
-        from samesame.optimize import cuda
-
-        self.report.machine = f"compiled for {cuda.ALL}"
-        counts = self.report.counts
-        return native.candidates(self.graph, specification, found, cuda.chosen, counts, cuda.OnGpu, self.until)
-
-    def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
-        return ()
-
-    def decide(self, found: Sequence[Candidate]) -> Optimized:
-        self.report.counts["candidates"] = len(found)
-        self.report.rows = [Row(incumbent(way).name, way, False, None, None, 0) for way in WAYS]
-        for number, candidate in enumerate(found):
-            facts = on_cuda(facts_of(self.module, self.example, candidate, EAGER))
-            file = write_files(self.place / f"found_{number}", files_of(candidate, facts))
-            with self.run.during("race"):
-                outside = self.interpreted(unguarded(self.module, file, self.job.weights, facts))
-            answer = outside or self.verified(candidate, EAGER, file)
-            failed = answer if isinstance(answer, str) else ""
-            self.report.rows.append(Row(candidate.name, EAGER, True, None, None, 0, failed, winner=not failed))
-            if isinstance(answer, Verdict):
-                candidate = candidate.settled()
-                self.report.verdict, self.report.way = NOT_TIMED, EAGER
-                candidate.told(self.report, answer)
-                files = files_of(candidate, on_cuda(facts_of(self.module, self.example, candidate, EAGER, answer)))
-                return Optimized(self.module, self.report, files, answer.certificate)
-        self.report.contract = None
-        return Optimized(self.module, self.report)
-
-    def interpreted(self, program: Callable[..., Any]) -> str:
-        """How a program with Triton kernels fails the numeric contract in Triton's interpreter; nothing where it keeps
-        it on as many draws as there is time for. Where one run takes too long, a note says so."""
-        from samesame.kernels.host.interpret import interpret
-
-        seconds, faults = 0.3 * self.left, list[Any]()
-
-        def run(*args: Any, **kwargs: Any) -> Any:
-            kept = list[Any]()
-            faults.extend(interpret(lambda: kept.append(program(*args, **kwargs)), timeout=seconds).faults)
-            return kept[0]
-
-        try:
-            held = contract(self.job, run, self.seed, frozen=True, seconds=seconds, number=1)
-        except Refused as refused:
-            why = str(refused) if seconds > 1 else "there was no time left; give it more with --minutes"
-            self.report.notes.append(f"Rounding is not measured at these sizes: {why}.")
-            return ""
-        if held.cut:                                       # as far as there was time, it holds
-            held.cut, held.failed = False, ""
-        self.report.contract = held
-        self.report.notes.append("Rounding was measured in Triton's interpreter, in which sums have another order.")
-        return held.refused or (str(faults[0]) if faults else "")
-
-
-def require_own_memory(aliases: Aliases) -> None:
-    """Raises NoSchedule where a result is, or lies in, an input, a weight or another result: kernels write each result
-    into memory of its own, and who writes into one would no longer change the other."""
-    if aliases:
-        several = "shares" if len(aliases) == 1 else "share"
-        raise NoSchedule(f"{' and '.join(map(spoken, aliases))} {several} memory with an input, a weight or another "
-                         "output, or within itself, and kernels return copies; return a clone where that will do")
-
-
-def machine() -> str:
-    """The processor, and what torch uses of it."""
-    return f"{here().name}, {os.cpu_count()} cores, {torch.backends.cpu.get_cpu_capability()}"

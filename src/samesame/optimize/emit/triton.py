@@ -340,20 +340,28 @@ class _Printer:
         if not left or not right or min(map(width, (i, j, k))) < DOT:
             return False
         loads = [e for e in right if isinstance(e, Load)]
-        narrow = next((b.dtype for e in loads if (b := self.tensors.get(e.leaf.name)) and b.dtype in NARROW), "")
+        narrow = next((dtype for e in loads if (dtype := self.dtype_of(e)) in NARROW), "")
         codes = []
         for side, factors, frame in (("left", left, (i, k)), ("right", right, (k, j))):
             whole = mul(*factors)
             writer = _Value(self, scope, frame, whole)
-            found = writer.value(whole)
-            if not isinstance(whole, Load) and since:
-                found = Text(f"tl.where({writer.all(since).code}, {found.code}, 0.0)", found.wide | {k})
-            code = writer.full(found) + (f".to(tl.{narrow})" if narrow else "")
+            if isinstance(whole, Load) and narrow and self.dtype_of(whole) == narrow:
+                code = writer.full(writer.loaded(whole))           # as it is
+            else:
+                found = writer.value(whole)
+                if not isinstance(whole, Load) and since:
+                    found = Text(f"tl.where({writer.all(since).code}, {found.code}, 0.0)", found.wide | {k})
+                code = writer.full(found) + (f".to(tl.{narrow})" if narrow else "")
             self.written(writer, f"{(name := self.fresh(side))} = {code}")
             codes.append(name)
         precision = "" if narrow else ', input_precision="ieee"'
         self.line(f"{held.name} = tl.dot({codes[0]}, {codes[1]}, {held.name}{precision})")
         return True
+
+    def dtype_of(self, load: Load) -> str:
+        """What a tensor in memory holds; nothing for a tile."""
+        tensor = self.tensors.get(load.leaf.name)
+        return tensor.dtype if tensor is not None else ""
 
     def lanes_of(self, load: Load) -> tuple[Index, ...]:
         return self.frame(self.held[load.leaf.name], load.indices) if load.leaf.name in self.held else ()
@@ -504,14 +512,16 @@ class _Value(_Python):
         if name in self.printer.held:
             held = self.printer.held[name]
             return self.shaped(held.name, self.printer.frame(held, e.indices))
-        buffer = self.printer.tensors[name]
-        pointers = self.pointers(buffer, e.indices)
+        found = self.loaded(e)
+        code = found.code + (".to(tl.float32)" if self.printer.dtype_of(e) in NARROW else "")
+        return Text(f"({code} != 0)" if e.kind == "bool" else code, found.wide)
+
+    def loaded(self, e: Load) -> Text:
+        """An element of a tensor in memory, of the tensor's own type."""
+        pointers = self.pointers(self.printer.tensors[e.leaf.name], e.indices)
         mask = self.mask(self.guards, pointers.wide)
         other = "" if not mask else ", other=0.0" if e.kind == "real" else ", other=0"
-        code = f"tl.load({pointers.code}{mask}{other})"
-        if buffer.dtype in NARROW:
-            code += ".to(tl.float32)"
-        return Text(f"({code} != 0)" if e.kind == "bool" else code, pointers.wide)
+        return Text(f"tl.load({pointers.code}{mask}{other})", pointers.wide)
 
     def pointers(self, buffer: Buffer, indices: tuple[Expr, ...]) -> Text:
         """Where elements lie, row by row."""
