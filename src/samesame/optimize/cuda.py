@@ -255,6 +255,8 @@ def measured(
                     tried.append((c, made.timed(c, binary)))
                 except Unsupported as error:
                     reasons.append(str(error))
+                except RuntimeError as error:              # of CUDA, such as too little memory
+                    reasons.append(f"{c.kernels.kernels[0].name} does not run: {str(error).splitlines()[0]}")
         some = _likely(tried)
     if not tried:
         raise Unsupported(reasons[0])

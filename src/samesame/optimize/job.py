@@ -10,17 +10,16 @@ import importlib.util
 import pickle
 import sys
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_map_only
 
 from samesame.evidence import Refused
-from samesame.optimize.dropin import by_compiler, place_of
+from samesame.optimize.dropin import by_compiler
 from samesame.programs.named import imported_files, module_of_file
 
 NAME, FILES = "job.pt", "files.txt"
@@ -36,20 +35,21 @@ class Job:
     weights: dict[str, torch.Tensor]
 
     def on(self, device: str) -> Job:
-        """The same on a device: a copy of the module there. Raises Refused for a function with tensors of its own."""
+        """A copy of the job on a device, in which tensors that are one stay one. Raises Refused for a function with
+        tensors of its own."""
         if device == "cpu":
             return self
         if self.weights and not isinstance(self.program, nn.Module):
             raise Refused(f"{name_of(self.program)} holds {next(iter(self.weights))}, a tensor that is none of its "
                           f"arguments and cannot be moved to {device}: make it a module with that as a buffer")
-        args, kwargs = tree_map_only(torch.Tensor, lambda x: x.to(device), (self.args, self.kwargs))
-        if not isinstance(self.program, nn.Module):
-            return Job(self.program, args, kwargs, {})
-        program, weights = deepcopy(self.program).to(device), dict[str, torch.Tensor]()
-        for name in self.weights:
-            holder, key = place_of(program, name, None)
-            weights[name] = holder[key] = holder[key].to(device)       # plain attributes do not move by themselves
-        return Job(program, args, kwargs, weights)
+        written = BytesIO()
+        torch.save(self.parts, written)
+        written.seek(0)
+        return Job(*torch.load(written, map_location=device, weights_only=False))
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return self.program, self.args, self.kwargs, self.weights
 
 
 def keep(job: Job, folder: Path) -> None:
@@ -61,7 +61,7 @@ def keep(job: Job, folder: Path) -> None:
         raise Refused(f"{name_of(job.program)} is defined in the script that runs, which no other process can import; "
                       "move it to a file and import it from there")
     try:
-        torch.save((job.program, job.args, job.kwargs, job.weights), folder / NAME)
+        torch.save(job.parts, folder / NAME)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise Refused(f"{name_of(job.program)} cannot be sent to another process, where it is timed: {error}") from None
 
