@@ -89,6 +89,24 @@ def test_scores_are_what_their_largest_was_taken_of(masked: bool) -> None:
     torch.testing.assert_close(result.view(24, 40), program(scores))
 
 
+@pytest.mark.parametrize("difference", [
+    lambda x, y, a, b: x * a - y * b,
+    lambda x, y, a, b: 0.3 * x - 0.3 * y,
+    lambda x, y, a, b: torch.relu(x * a - torch.relu(y * b)),
+    lambda x, y, a, b: (x * a - y * b).sum(-1),
+], ids=["products", "with a number", "with a function", "summed up"])
+def test_what_is_equal_leaves_nothing_where_it_is_subtracted(difference: Callable[..., torch.Tensor]) -> None:
+    """Products that are rounded each leave zero; in a multiply-add, what rounding took from one of them."""
+    x, a = torch.rand(24, 40), torch.rand(24, 1)
+    given = (x, x.clone(), a, a.clone())
+    specification = read(capture(difference, given))
+    found = made(specification)
+    run = compile_program(found.program, list(specification.tensors), [], [o.name for o in specification.outputs])
+    named = dict(zip(("x", "y", "a", "b"), given, strict=True))
+    (result,) = run(*(named[name] for name in run.arguments))
+    assert not result.any()
+
+
 def test_a_concatenation_is_split_where_its_parts_meet() -> None:
     specification = beside_one_another()
     graph = capture(lambda x, y, w, b: F.relu(F.linear(torch.cat([x, y], -1), w, b)),

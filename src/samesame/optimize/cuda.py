@@ -31,7 +31,7 @@ from samesame.formula.expr import Fn, Load, Size, Unsupported, walk
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import element_name
 from samesame.optimize.algebra import weights_in_code
-from samesame.optimize.emit.arithmetic import from_largest
+from samesame.optimize.emit.arithmetic import from_largest, may_cancel
 from samesame.optimize.emit.triton import DOT as LEAST_DOT
 from samesame.optimize.emit.triton import (
     HEAD,
@@ -216,11 +216,11 @@ def options(kernel: Kernel, numbers: Mapping[str, int] = {}) -> dict[str, int]:
     tiles = sides(kernel)
     stored = max(math.prod(tile) for tile in tiles if len(tile) < 3)
     warps = 4 if any(len(tile) > 2 for tile in tiles) else max(1, min(8, stored // 256))
-    exponents = (e.argument for _, write in innermost(kernel.body) for e in walk(write.value)
-                 if isinstance(e, Fn) and e.name == "exp")
+    written = [e for _, write in innermost(kernel.body) for e in walk(write.value)]
+    apart = any(may_cancel(e) or (isinstance(e, Fn) and e.name == "exp" and from_largest(e.argument)) for e in written)
     return {"num_warps": numbers.get(f"{kernel.name} warps", warps),
             "num_stages": numbers.get(f"{kernel.name} stages", 3),
-            "enable_fp_fusion": not any(map(from_largest, exponents))}
+            "enable_fp_fusion": not apart}
 
 
 def chosen(programs: Sequence[Program], sizes: Mapping[str, int]) -> Tuned:

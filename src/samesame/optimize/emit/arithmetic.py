@@ -35,6 +35,22 @@ def from_largest(exponent: Expr) -> tuple[list[Expr], list[Expr]] | None:
     return (others, taken) if taken and not all(isinstance(term, Load) for term in others) else None
 
 
+def may_cancel(e: Expr) -> bool:
+    """Whether a product stands in a difference: where both sides are equal they leave nothing if each is rounded, and
+    in a multiply-add what rounding took from one of them."""
+    if not isinstance(e, Add) or e.kind != "real":
+        return False
+    terms = [term for term in e.terms if not isinstance(term, Num)]
+    negative = [isinstance(term, Mul) and isinstance(term.factors[0], Num) and term.factors[0].value < 0
+                for term in terms]
+    return any(negative) and not all(negative) and any(map(is_product, terms))
+
+
+def is_product(term: Expr) -> bool:
+    """Whether it is rounded: a change of sign is not."""
+    return isinstance(term, Mul) and len([factor for factor in term.factors if factor != const(-1)]) > 1
+
+
 class Shared:
     """What expressions read, and what occurs in them more than once; and the next name for such a part."""
 
@@ -95,7 +111,12 @@ class Arithmetic:
         """A power other than 1 and 1/2, positive."""
         raise NotImplementedError
 
-    def sum(self, terms: tuple[Expr, ...]) -> Text:
+    def rounded(self, text: Text) -> Text:
+        """The same as no part of a multiply-add, where a language has words for that."""
+        return text
+
+    def sum(self, terms: tuple[Expr, ...], apart: bool = False) -> Text:
+        """The terms one after another; products are rounded `apart` where that is asked for."""
         found, wide = "", self.narrow
         for term in terms:
             sign, inside = " + ", term
@@ -106,6 +127,7 @@ class Arithmetic:
             elif isinstance(term, Num) and term.value < 0:
                 sign, inside = " - ", const(-term.value)
             text = self.value(inside)
+            text = self.rounded(text) if apart and is_product(inside) else text
             wide |= text.wide
             found += f"{sign}{text.code}" if found else f"{'-' if sign == ' - ' else ''}{text.code}"
         return Text(f"({found})", wide)

@@ -34,7 +34,7 @@ from samesame.formula.expr import (
     walk,
 )
 from samesame.formula.scalars import SCALARS
-from samesame.optimize.emit.arithmetic import OPERATORS, Arithmetic, Shared, Text, from_largest
+from samesame.optimize.emit.arithmetic import OPERATORS, Arithmetic, Shared, Text, from_largest, may_cancel
 from samesame.optimize.emit.places import Memory, Place, Scope, Singly
 from samesame.optimize.emit.ranges import Linear
 from samesame.optimize.ir import Buffer, Store
@@ -190,7 +190,7 @@ class _Expression(Arithmetic):
             case _ if e.kind == "bool":
                 return self.converted(self.truth(e))
             case Add(terms):
-                return self.sum(terms)
+                return self.sum(terms, apart=may_cancel(e))
             case Mul(factors):
                 return self.product(factors)
             case Pow(base, exponent):
@@ -211,7 +211,10 @@ class _Expression(Arithmetic):
         others, taken = found
         inside = self.value(others[0]) if len(others) == 1 else self.sum(tuple(others))
         largest = self.sum(tuple(taken))
-        return Text(f"(rounded({inside.code}) + {largest.code})", inside.wide or largest.wide)
+        return Text(f"({self.rounded(inside).code} + {largest.code})", inside.wide or largest.wide)
+
+    def rounded(self, text: Text) -> Text:
+        return Text(f"rounded({text.code})", text.wide)
 
     def literal(self, value: Fraction) -> str:
         number = repr(float(value)) + ("f" if self.real == "float" else "")
