@@ -55,6 +55,15 @@ def test_numbers_in_no_bin_are_not_counted_only_where_triton_is_known_to_leave_t
     assert lifted(VERSIONS, "clamped_bins").verdict == "verified", "all are in some bin"
 
 
+def test_a_file_does_not_say_which_triton_compiles_it(tmp_path: Path) -> None:
+    (launch,) = capture_launches(f"{LANES}:launch_bins").launches
+    file = tmp_path / "bins.ttir"
+    file.write_text(launch.ttir)
+    (kernel,) = lift(str(file)).kernels
+    (formula,) = kernel.formulas
+    assert states(kernel)["undefined"] != "proved" and "lanes.py:12[" in formula.text
+
+
 @pytest.mark.parametrize("timed, verdict", [(True, "violated"), (False, "verified")])
 def test_the_one_configuration_that_is_left_may_be_timed(
     monkeypatch: pytest.MonkeyPatch, timed: bool, verdict: str

@@ -120,6 +120,7 @@ class Launch:
 
     @property
     def leaves_out(self) -> bool:
+        """Whether a histogram of the Triton that is installed is known to count nowhere what is in none of its bins."""
         return leaves_out()
 
 
