@@ -69,7 +69,7 @@ def rounds(program: Program, numbers: dict[str, int], across: int) -> int | None
     parts = [tile for tile in program.tiles if tile.role == "parts"]
     if not parts:
         return None
-    width = {tile.size.name: across if tile.role == "lanes" else 1 for tile in program.tiles}
+    width = {tile.size.name: across if tile.role in ("lanes", "beside") else 1 for tile in program.tiles}
     width |= {tile.size.name: value_at(tile.of, numbers) for tile in parts}
     kernel = next(kernel for kernel in program.kernels if parts[0].size.name in symbols(kernel))
     loops = (s.variable for s in statements(kernel.body) if isinstance(s, Loop) and s.kind == "parallel")

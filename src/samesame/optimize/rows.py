@@ -16,12 +16,13 @@ from samesame.formula.expr import Expr
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
 from samesame.optimize.meaning import Elements
 from samesame.optimize.partition import Stage, replaced, shared, together
-from samesame.optimize.space import Nest, Scheduled, Space, in_tiles, tile_of, whatever
+from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, whatever
 
 
 def rows(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Scheduled:
     """One nest for stages without a contraction: parallel over the axes they share."""
-    return _nest(space, group, kept_outside, _Whole(space, group))
+    how = _Whole(space, group)
+    return _nest(space, group, kept_outside, how) if how.folded is None else _beside(space, group[0], how, how.folded)
 
 
 def blocks(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Scheduled:
@@ -33,6 +34,25 @@ def blocks(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Sch
         folds = {name: replaced(fold, forms, axes) for name, fold in stage.folds.items()}
         done.append(replace(stage, value=replaced(stage.value, forms, axes), folds=folds))
     return _nest(space, done, kept_outside, _Tiles(space, done))
+
+
+def side_by_side(space: Space, group: list[Stage]) -> bool:
+    """Whether what is folded in a group lies beside one another along an axis that all its stages share, so that a row
+    would be read across all others: each of them goes through memory by itself, then."""
+    return len(group) > 1 and any(lane(space, stage, shared(group)) for stage in group if stage.folds)
+
+
+def lane(space: Space, stage: Stage, inner: tuple[str, ...]) -> str | None:
+    """Of these axes that which runs in lanes; none where what is folded over does, as it lies in memory no less."""
+    if not stage.folds:
+        return space.last(stage.value, inner)
+    own = Counter[str]()
+    for fold in stage.folds.values():
+        votes = space.votes(fold.arguments[0], (*inner, *fold.attributes[1]))
+        most = max(votes, key=lambda axis: (votes[axis], axis in fold.attributes[1], axis))
+        own[most if most in inner else ""] += 1
+    (best, times), *_ = own.most_common()
+    return best if best and times == len(stage.folds) else None
 
 
 def _outer(group: list[Stage]) -> tuple[str, ...]:
@@ -50,37 +70,18 @@ class _Whole:
     def __init__(self, space: Space, group: list[Stage]) -> None:
         self.space, self.group, self.outer = space, group, _outer(group)
         self.tiles: list[Tile] = []
-        self.folded = self.lane(group[0], self.outer) if len(group) == 1 and group[0].folds else None
+        self.folded = lane(space, group[0], self.outer) if len(group) == 1 and group[0].folds else None
         self.outer = tuple(axis for axis in self.outer if axis != self.folded)
 
     def rows(self, nest: Nest) -> dict[str, Expr]:
         return {axis: nest.loop("parallel", self.space.size(axis)) for axis in self.outer}
 
     def lanes(self, nest: Nest, axis: str) -> Expr:
-        if axis == self.folded:                            # each lane has a fold of its own: few at a time
-            return self.cut(nest, axis, "lanes", "parallel")
         return nest.loop("vector", self.space.size(axis))
 
-    def cut(self, nest: Nest, axis: str, role: str, kind: Kind) -> Expr:
-        tile = next((each for each in self.tiles if each.role == role), None)
-        if tile is None:
-            self.tiles.append(tile := tile_of(self.space, self.group[-1], axis, role))
-        tiled = in_tiles(self.space, axis, tile, nest, kind)
-        within = nest.loop("vector", tile.size)
-        nest.when(tiled.inside(within))
-        return tiled.at(within)
-
     def lane(self, stage: Stage, inner: tuple[str, ...]) -> str | None:
-        """The axis of a row that runs in lanes; none where what is folded over does, as it lies in memory no less."""
-        if not stage.folds:
-            return self.space.last(stage.value, inner)
-        own = Counter[str]()
-        for fold in stage.folds.values():
-            votes = self.space.votes(fold.arguments[0], (*inner, *fold.attributes[1]))
-            most = max(votes, key=lambda axis: (votes[axis], axis in fold.attributes[1], axis))
-            own[most if most in inner else ""] += 1
-        (best, times), *_ = own.most_common()
-        return best if best and times == len(stage.folds) else None
+        """The axis of a row that runs in lanes, if one does."""
+        return lane(self.space, stage, inner)
 
 
 class _Tiles(_Whole):
@@ -95,6 +96,15 @@ class _Tiles(_Whole):
         *others, row = self.outer or ("",)
         at: dict[str, Expr] = {axis: nest.loop("parallel", self.space.size(axis)) for axis in others}
         return at | ({row: self.cut(nest, row, "rows", "parallel")} if row else {})
+
+    def cut(self, nest: Nest, axis: str, role: str, kind: Kind) -> Expr:
+        tile = next((each for each in self.tiles if each.role == role), None)
+        if tile is None:
+            self.tiles.append(tile := tile_of(self.space, self.group[-1], axis, role))
+        tiled = in_tiles(self.space, axis, tile, nest, kind)
+        within = nest.loop("vector", tile.size)
+        nest.when(tiled.inside(within))
+        return tiled.at(within)
 
     def lanes(self, nest: Nest, axis: str) -> Expr:
         apart = len(self.group) == 1 and not self.group[0].folds
@@ -126,6 +136,37 @@ def _nest(space: Space, group: list[Stage], kept_outside: Iterable[str], how: _W
     )
     holds = {stage.target: space.held(together(stage, group)) for stage in writes}
     return Scheduled(Program((kernel,), tuple(how.tiles)), holds, how.map, group=tuple(group))
+
+
+def _beside(space: Space, stage: Stage, how: _Whole, axis: str) -> Scheduled:
+    """Folds that lie beside one another along an axis: a part of these together, while what they fold is gone through
+    in the order in which it lies."""
+    nest, tile = Nest(), tile_of(space, stage, axis, "beside")
+    at, found = how.rows(nest), dict[str, Callable[[tuple[Expr, ...]], Expr]]()
+    tiled, last = in_tiles(space, axis, tile, nest, "parallel"), Nest()
+    place = _lane(tiled, last)
+    here = {**at, axis: tiled.at(place)}
+    for name, fold in stage.folds.items():
+        (monoid, axes), body = fold.attributes, Nest()
+        accumulator = Buffer(f"{name} of {stage.target}", (tile.size,), space.real)
+        inside = {**at, **{each: body.loop("serial", space.size(each)) for each in axes}}
+        lane = _lane(tiled, body)
+        value = space.expression(fold.arguments[0], {**inside, axis: tiled.at(lane)})
+        nest.add(Local(accumulator, monoid), *body.add(Accumulate(accumulator, (lane,), value)).done())
+        found[name] = partial(whatever, accumulator[place])
+    target = space.buffers[stage.target]
+    last.add(Store(target, tuple(here[each] for each in stage.axes), space.expression(stage.value, here, found)))
+    reads = tuple(space.buffers[name] for name in sorted(stage.reads))
+    kernel = Kernel(f"rows_{stage.target}", reads, (target,), nest.add(*last.done()).done())
+    return Scheduled(Program((kernel,), (tile,)), {stage.target: space.held(stage)}, "sums beside one another",
+                     group=(stage,))
+
+
+def _lane(tiled: Tiled, nest: Nest) -> Expr:
+    """A place in a tile, by a loop over its lanes, where the axis is as long."""
+    within = nest.loop("vector", tiled.size)
+    nest.when(tiled.inside(within))
+    return within
 
 
 def _picked(scratch: Buffer, which: tuple[int, ...], indices: tuple[Expr, ...]) -> Expr:

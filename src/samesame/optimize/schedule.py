@@ -9,6 +9,8 @@ contractions. What every kernel should compute is said in `holds` from the forms
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
 
 from samesame.optimize import contraction
 from samesame.optimize.contraction import columns, common_depth, dots, lanes, parts
@@ -16,7 +18,7 @@ from samesame.optimize.guard import NO_PLACE
 from samesame.optimize.guard import scheduled as guard
 from samesame.optimize.online import Softmax, online
 from samesame.optimize.partition import Stage, groups, is_contraction, is_pairwise
-from samesame.optimize.rows import blocks, rows
+from samesame.optimize.rows import blocks, rows, side_by_side
 from samesame.optimize.space import NoSchedule, Scheduled, Space
 
 __all__ = ["NoSchedule", "Scheduled", "Space", "alternatives"]
@@ -24,6 +26,11 @@ __all__ = ["NoSchedule", "Scheduled", "Space", "alternatives"]
 
 def contains_contraction(stage: Stage) -> bool:
     return any(is_contraction(fold) or is_pairwise(fold) for fold in stage.folds.values())
+
+
+def apart(space: Space, group: list[Stage]) -> list[list[Stage]]:
+    """A group, or each of its stages by itself where that is how they lie in memory."""
+    return [[stage] for stage in group] if side_by_side(space, group) else [group]
 
 
 def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ()) -> Iterator[list[Scheduled]]:
@@ -35,8 +42,8 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
     indices = {stage.target for stage in space.stages if stage.target not in outputs and "int" in stage.dtype}
     in_one = {mean.mean.target: mean for mean in means}
     within = {stage.target for mean in means for stage in mean.stages[:-1]}
-    for group in groups([stage for stage in space.stages if stage.target not in within],
-                        contractions | indices):
+    neighbours = groups([stage for stage in space.stages if stage.target not in within], contractions | indices)
+    for group in neighbours if gpu else chain.from_iterable(map(partial(apart, space), neighbours)):
         if group[0].target == NO_PLACE:
             if gpu:
                 raise NoSchedule("what is looked up at integers in data has kernels for processors only")

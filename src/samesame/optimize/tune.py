@@ -22,10 +22,12 @@ from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import value_at
 from samesame.optimize.compiled import Compiled, Description, describe, driver, library
 from samesame.optimize.emit import cpp
+from samesame.optimize.emit.cpp import in_registers
 from samesame.optimize.emit.places import LANES, whole
 from samesame.optimize.ir import Accumulate, Kernel, Loop, Program, Statement, Tile, bound, statements
 from samesame.optimize.machine import Machine, here
 
+NEAR = 1024, 4096                                    # sums side by side that are kept in memory
 TOGETHER = 16                                        # candidates in one compilation
 PACKED = 4 << 30                                     # bytes of packed weights that candidates may hold at a time
 COMPILING = 0.25                                     # seconds a candidate, about; a guess to cut short budgets by
@@ -124,6 +126,8 @@ def worth(machine: Machine, tile: Tile, length: int, program: Program) -> list[i
         case "lanes":
             most = -(-length // w) * w
             return sorted({min(w * k, most) for k in (1, 2, 3, 4, 6)})
+        case "beside":                               # in registers, or in memory that is near
+            return sorted({min(n, -(-length // w) * w) for n in (w, 2 * w, 4 * w, 8 * w, *NEAR)})
         case "rows" | "columns":
             return sorted({min(k, length) for k in (1, 2, 4, 6, 8)} | ({length} if length <= 16 else set()))
         case "depth":
@@ -145,6 +149,8 @@ def registers(kernel: Kernel, machine: Machine) -> int:
         for s in body:
             if isinstance(s, Accumulate) and s.target.shape:
                 shape = [whole(size) for size in s.target.shape]
+                if not in_registers(prod(shape), machine.lanes):
+                    continue
                 along = any(v in i.free for i in s.indices for v in vectors)
                 runs = -(-shape[-1] // machine.lanes) if along else shape[-1]
                 taken[s.target.name] = prod(shape[:-1]) * runs + (runs if along else 1)

@@ -53,6 +53,11 @@ def source(program: Program, lanes: int) -> str:
     return "\n".join([LANES.read_text(), *(function(kernel, lanes) for kernel in program.kernels)])
 
 
+def in_registers(elements: int, lanes: int) -> bool:
+    """Whether a local buffer of so many elements may be variables."""
+    return elements <= IN_REGISTERS * lanes
+
+
 def function(kernel: Kernel, lanes: int) -> str:
     return _indented(_Printer(kernel, lanes).lines())
 
@@ -155,7 +160,7 @@ class _Printer:
         buffer, name = local.buffer, reserved(local.buffer.name)
         elements = prod(map(whole, buffer.shape))
         lanes = scope.width if scope.lane is not None else 0
-        small = elements <= (IN_REGISTERS if lanes else IN_REGISTERS * self.lanes)
+        small = elements <= IN_REGISTERS if lanes else in_registers(elements, self.lanes)
         running = local.running.name if local.running else ""
         if held.memory or not small:
             size = elements * max(lanes, 1) * (8 if buffer.dtype == "float64" else 4)
