@@ -22,7 +22,7 @@ from samesame.optimize.forms import Form, along, exchanged, finite, fold, load, 
 from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, Program, Statement, Store, Tile, When
 from samesame.optimize.meaning import Claim
 from samesame.optimize.partition import Stage, factors, is_pairwise, is_tensor, leaves, table_of
-from samesame.optimize.rows import rows
+from samesame.optimize.rows import untiled
 from samesame.optimize.space import (
     NARROW,
     Nest,
@@ -271,7 +271,7 @@ def _in_parts(
         folds[p.name] = fold("sum", [axis], times(p.scale, load(buffer.name, *stage.axes, axis)))
     grid.nest.add(*out.done())
     kernel = _kernel(space, "parts", stage, operands, grid.nest, tuple(some.values()))
-    last_one = rows(space, [replace(stage, folds=folds)], [stage.target])
+    last_one = untiled(space, replace(stage, folds=folds))
     program = Program((*ahead, kernel, *last_one.program.kernels), tuple(grid.tiles))
     made = [(space.expression(folds[name], at), whole[name]) for name in folds]
     return Scheduled(program, {**operands.holds, **last_one.holds}, f"parts of {split}, lanes along {grid.column[0]}",
@@ -412,7 +412,7 @@ def _operands(
             beside = {space.buffers[table_of(right).attributes[0]].dtype for right in p.rights.values()}
             dtype = NARROW if beside == {NARROW} else space.real
             space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
-            before = rows(space, [kept], [kept.target])
+            before = untiled(space, kept)
             kernels.extend(before.program.kernels)
             operands.holds.update(before.holds)
             operands.left[p.name] = load(kept.target, *map(along, kept.axes))

@@ -12,17 +12,27 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from samesame.formula.expr import Expr
+from samesame.formula.expr import Expr, FloorDiv
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
 from samesame.optimize.meaning import Elements
 from samesame.optimize.partition import Stage, replaced, shared, together
 from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, whatever
 
+SHORT = 8                                            # of what is folded, less is not worth lanes
+
 
 def rows(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Scheduled:
     """One nest for stages without a contraction: parallel over the axes they share."""
     how = _Whole(space, group)
-    return _nest(space, group, kept_outside, how) if how.folded is None else _beside(space, group[0], how, how.folded)
+    if how.folded is not None:
+        return _beside(space, group[0], how, how.folded)
+    turned = across(space, group[0]) if len(group) == 1 and not group[0].folds else None
+    return _turned(space, group[0], *turned) if turned else _nest(space, group, kept_outside, how)
+
+
+def untiled(space: Space, stage: Stage) -> Scheduled:
+    """One stage as it comes, beside kernels that have tiles of their own."""
+    return _nest(space, [stage], [stage.target], _Whole(space, [stage], tiled=False))
 
 
 def blocks(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Scheduled:
@@ -55,6 +65,27 @@ def lane(space: Space, stage: Stage, inner: tuple[str, ...]) -> str | None:
     return best if best and times == len(stage.folds) else None
 
 
+def beside(space: Space, stage: Stage, outer: tuple[str, ...]) -> str | None:
+    """The axis along which folds lie beside one another: in memory, or as they are stored, where what lies beside in
+    memory is folded and short, as a pool's window is."""
+    found = lane(space, stage, outer)
+    folded = [axis for fold in stage.folds.values() for axis in fold.attributes[1]]
+    if found is not None or not outer or any(isinstance(space.sizes.get(axis), FloorDiv) for axis in folded):
+        return found                                 # how many tiles there are is not known yet
+    windows = max(map(space.extent, folded)) < SHORT <= space.extent(stage.axes[-1])
+    return stage.axes[-1] if windows else None
+
+
+def across(space: Space, stage: Stage) -> tuple[str, str] | None:
+    """Two axes of a stage along which tensors lie that it reads; where some lie along one and some along another. That
+    along which its target lies is last."""
+    *others, last = stage.axes or ("",)
+    votes = space.votes(stage.value, others)
+    most = max(votes, key=lambda axis: (votes[axis], axis), default="")
+    long = most and min(space.extent(most), space.extent(last)) > SHORT
+    return (most, last) if long and votes[most] else None
+
+
 def _outer(group: list[Stage]) -> tuple[str, ...]:
     """The axes that run in parallel."""
     outer = shared(group)
@@ -67,10 +98,11 @@ class _Whole:
 
     map, name = "rows", "rows"
 
-    def __init__(self, space: Space, group: list[Stage]) -> None:
+    def __init__(self, space: Space, group: list[Stage], tiled: bool = True) -> None:
         self.space, self.group, self.outer = space, group, _outer(group)
         self.tiles: list[Tile] = []
-        self.folded = lane(space, group[0], self.outer) if len(group) == 1 and group[0].folds else None
+        alone = tiled and len(group) == 1 and group[0].folds
+        self.folded = beside(space, group[0], self.outer) if alone else None
         self.outer = tuple(axis for axis in self.outer if axis != self.folded)
 
     def rows(self, nest: Nest) -> dict[str, Expr]:
@@ -160,6 +192,25 @@ def _beside(space: Space, stage: Stage, how: _Whole, axis: str) -> Scheduled:
     kernel = Kernel(f"rows_{stage.target}", reads, (target,), nest.add(*last.done()).done())
     return Scheduled(Program((kernel,), (tile,)), {stage.target: space.held(stage)}, "sums beside one another",
                      group=(stage,))
+
+
+def _turned(space: Space, stage: Stage, across: str, along: str) -> Scheduled:
+    """A stage that reads along one axis and stores along another, tile by tile, so that what was fetched beside an
+    element is used while it is near."""
+    nest, others = Nest(), [axis for axis in stage.axes if axis not in (across, along)]
+    at: dict[str, Expr] = {axis: nest.loop("parallel", space.size(axis)) for axis in others}
+    tiles = [tile_of(space, stage, axis, role) for axis, role in ((across, "across"), (along, "along"))]
+    one, other = (in_tiles(space, axis, tile, nest, "parallel")
+                  for axis, tile in zip((across, along), tiles, strict=True))
+    row = nest.loop("serial", one.size)
+    nest.when(one.inside(row))
+    at |= {across: one.at(row), along: other.at(_lane(other, nest))}
+    target = space.buffers[stage.target]
+    nest.add(Store(target, tuple(at[axis] for axis in stage.axes), space.expression(stage.value, at)))
+    reads = tuple(space.buffers[name] for name in sorted(stage.reads))
+    kernel = Kernel(f"rows_{stage.target}", reads, (target,), nest.done())
+    return Scheduled(Program((kernel,), tuple(tiles)), {stage.target: space.held(stage)}, "tiles, as one axis is read "
+                     "along and another stored along", group=(stage,))
 
 
 def _lane(tiled: Tiled, nest: Nest) -> Expr:

@@ -128,6 +128,10 @@ def worth(machine: Machine, tile: Tile, length: int, program: Program) -> list[i
             return sorted({min(w * k, most) for k in (1, 2, 3, 4, 6)})
         case "beside":                               # in registers, or in memory that is near
             return sorted({min(n, -(-length // w) * w) for n in (w, 2 * w, 4 * w, 8 * w, *NEAR)})
+        case "across":
+            return sorted({min(n, length) for n in (8, 16, 32)})
+        case "along":
+            return sorted({min(w * k, -(-length // w) * w) for k in (1, 2, 8)})
         case "rows" | "columns":
             return sorted({min(k, length) for k in (1, 2, 4, 6, 8)} | ({length} if length <= 16 else set()))
         case "depth":

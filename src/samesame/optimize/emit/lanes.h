@@ -45,6 +45,13 @@ template <int W, class T> INLINE auto load(const T* p) {
 }
 template <int W, class T> INLINE auto gather(const T* p, long stride) {
     vec<decltype(get(p)), W> x;
+#if defined(__GNUC__) && !defined(__clang__)
+    if constexpr (W > 1 && sizeof(T) >= 4) if (__builtin_constant_p(stride) && stride == 2) {  // ends with the last one
+        vec<std::conditional_t<sizeof(T) == 8, long, int>, W> which;
+        for (int i = 0; i < W; ++i) which[i] = i < W / 2 ? 2 * i : 2 * i + 1;
+        return __builtin_shuffle(load<W>(p), load<W>(p + W - 1), which);
+    }
+#endif
     for (int i = 0; i < W; ++i) x[i] = get(p + i * stride);
     return x;
 }
