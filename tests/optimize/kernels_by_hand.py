@@ -92,6 +92,35 @@ def tiled_linear() -> Program:
     return Program((Kernel("tiled", (x, w), (y,), (over_s(over_t(Local(acc, "sum"), nest, out)),)),))
 
 
+def folds_beside(op: str, window: int = 0, dtype: str = "float32") -> Program:
+    """The folds of a matrix's rows beside one another, TN at a time; or of windows of its columns, of each row."""
+    x, y = Buffer("x", (M, window * N if window else N), dtype), Buffer("y", (M, N) if window else (N,), dtype)
+    acc = Buffer("acc", (TN,), "float64" if dtype == "float64" else "float32")
+    m, over_m = loop("parallel" if window else "serial", M)
+    t, over_t = loop("parallel", tiles(N, TN))
+    u, over_u = loop("serial", window or 1)
+    i, over_i = loop("vector", TN)
+    j, over_j = loop("vector", TN)
+    at, to = t * TN + i, t * TN + j
+    inside = When(lt(at, N), (Accumulate(acc, (i,), x[m, window * at + u] if window else x[m, at]),))
+    fold = over_u(over_i(inside))
+    out = over_j(When(lt(to, N), (Store(y, (m, to) if window else (to,), acc[j]),)))
+    body = over_m(over_t(Local(acc, op), fold, out)) if window else over_t(Local(acc, op), over_m(fold), out)
+    return Program((Kernel("beside", (x,), (y,), (body,)),))
+
+
+def turned() -> Program:
+    """A matrix and another that lies across it, in tiles of TM × TN."""
+    x, y, z = Buffer("x", (N, M)), Buffer("y", (M, N)), Buffer("z", (M, N))
+    s, over_s = loop("parallel", tiles(M, TM))
+    t, over_t = loop("parallel", tiles(N, TN))
+    i, over_i = loop("serial", TM)
+    j, over_j = loop("vector", TN)
+    m, n = s * TM + i, t * TN + j
+    store = When(lt(n, N), (Store(z, (m, n), x[n, m] + y[m, n]),))
+    return Program((Kernel("turned", (x, y), (z,), (over_s(over_t(over_i(When(lt(m, M), (over_j(store),))))),)),))
+
+
 def rms_norm() -> Program:
     """Each row by the root of its mean square, in two passes over it."""
     x, g, y, s = Buffer("x", (M, K)), Buffer("g", (K,)), Buffer("y", (M, K)), Buffer("s", (M,))

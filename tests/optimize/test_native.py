@@ -89,6 +89,32 @@ def test_scores_are_what_their_largest_was_taken_of(masked: bool) -> None:
     torch.testing.assert_close(result.view(24, 40), program(scores))
 
 
+IN_ORDER = {
+    "sums of columns": (lambda x: x.sum(0), (37, 70), "sums beside"),
+    "maxima of columns": (lambda x: x.amax(0) * 2, (37, 70), "sums beside"),
+    "means in the middle": (lambda x: x.mean(1), (3, 19, 40), "sums beside"),
+    "deviations of columns": (lambda x: (x - x.mean(0)) / (x.std(0) + 1e-5), (37, 70), "sums beside"),
+    "softmax of columns": (lambda x: x.softmax(0), (37, 70), "sums beside"),
+    "a pool": (lambda x: F.max_pool2d(x, 2), (2, 3, 12, 38), "sums beside"),
+    "a pool of means": (lambda x: F.avg_pool2d(x, (3, 2)), (2, 3, 12, 38), "sums beside"),
+    "a matrix and its transpose": (lambda x: x + x.t().exp(), (41, 41), "tiles"),
+    "heads": (lambda x: (x.transpose(1, 2) * 2).contiguous(), (2, 21, 33), "tiles"),
+}
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_memory_is_gone_through_in_its_order(name: str) -> None:
+    program, shape, how = IN_ORDER[name]
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    specification = read(capture(program, (x,)))
+    found = made(specification)
+    assert any(scheduled.map.startswith(how) for scheduled in found.chosen), [s.map for s in found.chosen]
+    run = compile_program(found.program, list(specification.tensors), [], [o.name for o in specification.outputs])
+    (result,) = run(x)
+    torch.testing.assert_close(result.as_strided(*found.layout(specification.outputs[0])), program(x),
+                               rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("difference", [
     lambda x, y, a, b: x * a - y * b,
     lambda x, y, a, b: 0.3 * x - 0.3 * y,

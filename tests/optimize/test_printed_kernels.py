@@ -49,11 +49,17 @@ PROGRAMS: dict[str, Callable[[int], Program]] = {
     "dots of int16": lambda m: by_hand.row_dots("float32", "int16"),
     "dots of uint8 by bfloat16": lambda m: by_hand.row_dots("bfloat16", "uint8"),
     "dots of int8, turned": lambda m: by_hand.lying(by_hand.row_dots("float32", "int8"), x=(2,), w=(1, by_hand.N)),
+    "sums beside one another": lambda m: by_hand.folds_beside("sum"),
+    "maxima of windows": lambda m: by_hand.folds_beside("max", 2),
+    "sums of windows in float64": lambda m: by_hand.folds_beside("sum", 2, "float64"),
+    "sums of long windows in bfloat16": lambda m: by_hand.folds_beside("sum", 3, "bfloat16"),
+    "a matrix and one across it": lambda m: by_hand.turned(),
     "dots in bfloat16, turned": lambda m: by_hand.lying(by_hand.row_dots("bfloat16"), x=(2,), w=(1, by_hand.N)),
 }
 FEW_BITS = torch.int8, torch.uint8, torch.int16
 EXTREME = [{"M": 1, "N": 1, "K": 1, "D": 1, "TM": 4, "TN": 32, "TK": 3},
            {"M": 2, "N": 33, "K": 130, "D": 16, "TM": 1, "TN": 16, "TK": 64}]
+IN_MEMORY = {"M": 5, "N": 1300, "K": 2, "D": 1, "TM": 3, "TN": 1024, "TK": 2}
 
 
 @dataclass
@@ -94,7 +100,7 @@ class Case:
 def cases() -> list[Case]:
     choose, found = random.Random(7), []
     for name, program in PROGRAMS.items():
-        for drawn in (*EXTREME, None):
+        for drawn in (*EXTREME, *([IN_MEMORY] if "beside" in name or "windows" in name else []), None):
             numbers = drawn or {
                 **{size: choose.randint(1, 9) for size in "MD"}, **{size: choose.randint(1, 50) for size in "NK"},
                 "TM": choose.randint(1, 4), "TN": choose.choice([5, 13, 16, 24, 32]), "TK": choose.choice([2, 3, 17]),
