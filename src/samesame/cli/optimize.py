@@ -43,7 +43,7 @@ PART = "For hf:DIR: the block by its path in the model; its inputs are recorded 
 Part = Annotated[str | None, option("--module", metavar="PATH", words=PART)]
 Minutes = Annotated[float, option("--minutes", words="For searching, proving and timing together.")]
 Threads = Annotated[int | None, option("--threads", min=1, words="How many it is timed with (default: all).")]
-On = Annotated[str, option("--target", metavar="cpu|cuda", words="What it is to run on; cuda: compiled, not timed.")]
+On = Annotated[str, option("--target", metavar="cpu|cuda", words="What it is to run on; cuda: timed on a GPU.")]
 Out = Annotated[str | None, option("--out", metavar="DIR", words="Save what is found: fast.py, certificate, report.")]
 Explain = Annotated[bool, option("--explain", words="Every step from the program to what was found.")]
 AFTER = "Stop after this long, if that is less than --minutes."
