@@ -71,6 +71,14 @@ def test_all_tensors_of_a_job_are_moved_and_those_that_are_one_stay_one() -> Non
     assert job.on("cpu") is job
 
 
+def test_what_lies_on_the_gpu_is_raced_itself() -> None:
+    module, x = Tables(), torch.rand(2, 4)
+    attempt = object.__new__(OnGpu)
+    attempt.job, attempt.given = job_of(Tables(), x), (module, {"x": x})
+    assert attempt.there.program is module and attempt.there.kwargs["x"] is x
+    assert attempt.there.weights["weight"] is module.weight and attempt.there.weights["table"] is module.table
+
+
 def test_a_function_with_tensors_of_its_own_is_not_moved() -> None:
     table = torch.rand(4)
     with pytest.raises(Refused, match="holds table, a tensor that is none of its arguments and cannot be moved to met"):
@@ -232,7 +240,11 @@ def test_a_module_that_lives_on_the_gpu_is_searched_on_the_processor() -> None:
     module, given = nn.Linear(8, 5).cuda(), (torch.randn(6, 8).cuda(),)
     here, example = on_processor(module, given)
     assert not here.weight.is_cuda and not example[0].is_cuda and module.weight.is_cuda
-    assert optimize(module, given, target="cuda", minutes=1.0).report.best is not None
+    found = optimize(module, given, target="cuda", minutes=1.0)
+    assert found.report.best is not None
+    with torch.no_grad():
+        module.weight.mul_(2.0)                            # what is found stands over the user's own weights
+        torch.testing.assert_close(found.module(*given), module(*given))
 
 
 @needs_gpu

@@ -21,10 +21,10 @@ from samesame.optimize import native, search
 from samesame.optimize.attempt import Attempt, Optimized, runnable_in
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import contract
-from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, WAYS, by_compiler
+from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, WAYS, by_compiler, place_of
 from samesame.optimize.facts import on_cuda, unguarded
 from samesame.optimize.ir import Program as Kernels
-from samesame.optimize.job import Job
+from samesame.optimize.job import Job, example_of
 from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.specification import Specification
 from samesame.optimize.timing import Racer, incumbent
@@ -32,6 +32,8 @@ from samesame.optimize.tune import Tuned
 from samesame.report.optimized import NOT_TIMED, Row, in_unit
 
 INTERPRETING = 0.4                                         # of all the time, for what follows the search
+
+
 def on_processor(module: Any, example: Any) -> tuple[Any, Any]:
     """A program and its inputs, or a copy of them on the processor where they are on a GPU."""
     held = [*module.parameters(), *module.buffers()] if isinstance(module, nn.Module) else []
@@ -57,9 +59,11 @@ class Cuda(Attempt):
 
 
 class OnGpu(Cuda):
-    """Programs race on the GPU that is there, as CUDA graphs."""
+    """Programs race on the GPU that is there, as CUDA graphs. `given` are the user's own module and inputs where they
+    lie on it, in whose place what is found is to be used."""
 
     ways = (EAGER, DEFAULT, AUTOTUNED, BOTH)
+    given: tuple[Any, Any] | None = None
 
     @cached_property
     def machine(self) -> str:
@@ -68,7 +72,11 @@ class OnGpu(Cuda):
     @cached_property
     def there(self) -> Job:
         """The job on the GPU."""
-        return self.job.on(self.device)
+        if self.given is None:
+            return self.job.on(self.device)
+        module, example = self.given
+        places = {name: place_of(module, name, None) for name in self.job.weights}
+        return Job(module, *example_of(example), {name: holder[key] for name, (holder, key) in places.items()})
 
     def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
         from samesame.optimize import cuda

@@ -59,6 +59,7 @@ def optimize(
         raise Refused("--target cuda needs Triton: pip install 'samesame[triton]', or leave it out")
     run = run or Run(60 * minutes)
     example = inputs() if callable(inputs) else inputs
+    given = module, example
     if target == "cuda":
         module, example = on_processor(module, example)
     with run.during("capture"):
@@ -67,6 +68,8 @@ def optimize(
     with TemporaryDirectory(prefix="samesame-") as place:
         kind = Attempt if target == "cpu" else OnGpu if torch.cuda.is_available() else Untimed
         attempt = kind(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
+        if isinstance(attempt, OnGpu) and module is not given[0]:
+            attempt.given = given
         optimized = attempt.recalled() if candidates is None else None
         if optimized is None:
             with attempt.racing():
