@@ -89,6 +89,19 @@ def test_scores_are_what_their_largest_was_taken_of(masked: bool) -> None:
     torch.testing.assert_close(result.view(24, 40), program(scores))
 
 
+def test_what_keeps_a_logarithm_finite_is_not_lost_in_a_sum_of_numbers() -> None:
+    """1 + 10⁻⁸ is 1 in float32: taken together, a probability of 1 leaves the logarithm of 0."""
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return -(1 - x.sigmoid() + 1e-8).log() * 0.75
+
+    x = torch.linspace(-60, 60, 41 * 9).view(41, 9)
+    specification = read(capture(program, (x,)))
+    found = made(specification)
+    run = compile_program(found.program, list(specification.tensors), [], [o.name for o in specification.outputs])
+    (result,) = run(x)
+    torch.testing.assert_close(result.view(41, 9), program(x), rtol=1e-5, atol=1e-6)
+
+
 IN_ORDER = {
     "sums of columns": (lambda x: x.sum(0), (37, 70), "sums beside"),
     "maxima of columns": (lambda x: x.amax(0) * 2, (37, 70), "sums beside"),

@@ -51,6 +51,22 @@ def is_product(term: Expr) -> bool:
     return isinstance(term, Mul) and len([factor for factor in term.factors if factor != const(-1)]) > 1
 
 
+LITTLE = Fraction(1, 1 << 20)
+
+
+def by_size(terms: tuple[Expr, ...]) -> list[Expr]:
+    """The terms, with a number that is a little more or less than a whole one in two: 1 − p + 10⁻⁸ is no more than 0
+    where p is 1 if 1 + 10⁻⁸ is taken together, which is 1 in float32. What is little comes last."""
+    split, last = list[Expr](), list[Expr]()
+    for term in terms:
+        value = term.value if isinstance(term, Num) else Fraction(0)
+        whole = round(value)
+        little = whole != 0 and 0 < abs(value - whole) < LITTLE
+        split.append(const(whole) if little else term)
+        last += [const(value - whole)] if little else []
+    return [*split, *last]
+
+
 class Shared:
     """What expressions read, and what occurs in them more than once; and the next name for such a part."""
 
@@ -118,7 +134,7 @@ class Arithmetic:
     def sum(self, terms: tuple[Expr, ...], apart: bool = False) -> Text:
         """The terms one after another; products are rounded `apart` where that is asked for."""
         found, wide = "", self.narrow
-        for term in terms:
+        for term in by_size(terms):
             sign, inside = " + ", term
             if isinstance(term, Mul) and isinstance(term.factors[0], Num) and term.factors[0].value < 0:
                 number, *rest = term.factors
