@@ -13,6 +13,7 @@ from tests.optimize.norms import inputs as of_a_norm
 from tests.optimize.norms import norm, norm_linear
 from tests.optimize.triton_modules import layer_norm
 from torch import nn
+from triton.runtime.errors import OutOfResources
 
 from samesame import optimize
 from samesame.evidence import Refused
@@ -22,7 +23,7 @@ from samesame.optimize.attempt import Attempt
 from samesame.optimize.contract import contract
 from samesame.optimize.cuda import MODEL, Figures, measured, settings
 from samesame.optimize.gpu import OnGpu, on_processor
-from samesame.optimize.job import Job, keep
+from samesame.optimize.job import Job, copied, keep
 from samesame.optimize.partition import stages
 from samesame.optimize.schedule import Space, alternatives
 from samesame.optimize.tune import Choice
@@ -50,6 +51,15 @@ class Square(nn.Module):
 
     def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         return (q @ k.t()) @ v
+
+
+class TwoTables(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = nn.Embedding(9, 4), nn.Embedding(3, 4)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.a(ids[:, 0]) + self.b(ids[:, 1])
 
 
 def job_of(module: nn.Module, *args: torch.Tensor) -> Job:
@@ -89,6 +99,23 @@ def test_a_function_with_tensors_of_its_own_is_not_moved() -> None:
 
 def test_a_program_on_the_processor_is_not_copied_for_it() -> None:
     assert on_processor(norm, of_a_norm) == (norm, of_a_norm)
+
+
+def test_a_draw_that_the_program_does_not_take_stays_on_the_processor() -> None:
+    """Tables of different lengths: ids in another order raise an error, which ends a process that uses a GPU."""
+    module, there = TwoTables(), TwoTables()
+    there.load_state_dict(module.state_dict())
+    asked = list[torch.Tensor]()
+    there.register_forward_pre_hook(lambda _, args: asked.append(args[0]))
+    ids = torch.stack([torch.randint(0, 9, (40,)), torch.randint(0, 3, (40,))], -1)
+    held = contract(job_of(module, ids), there, number=1, there=job_of(there, ids))
+    assert not held.failed and asked and all(int(given[:, 1].max()) < 3 for given in asked)
+
+
+def test_strides_go_with_a_tensor() -> None:
+    x = torch.rand(4, 16)
+    kept = [copied(x[:, ::2], "cpu"), copied(x[:1].expand(3, 16), "meta")]
+    assert [y.stride() for y in kept] == [(16, 2), (0, 1)]
 
 
 def test_the_contract_holds_what_runs_elsewhere_to_the_weights_of_the_draw() -> None:
@@ -149,10 +176,10 @@ def test_tiles_that_do_not_run_are_left_out_with_a_reason(
     pretended: list[Choice], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: Any) -> float:
-        raise RuntimeError("CUDA error: out of memory\nmore of it")
+        raise OutOfResources(101376, 65536, "shared memory")
 
     monkeypatch.setattr(cuda._Arguments, "timed", fails)
-    with pytest.raises(Unsupported, match=r"blocks_\w+ does not run: CUDA error: out of memory$"):
+    with pytest.raises(Unsupported, match=r"blocks_\w+ does not run: out of resource: shared memory"):
         measured(*programs(), {}, 60.0)
     monkeypatch.setattr(cuda, "built", lambda *_: (Figures(1 << 20, 32, 0), None))
     with pytest.raises(Unsupported, match="no choice of tiles fits sm_90"):
@@ -190,7 +217,8 @@ def test_a_racer_on_a_gpu_times_a_graph_and_plain_calls(monkeypatch: pytest.Monk
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     monkeypatch.setattr("torch._inductor.runtime.benchmarking.benchmarker.benchmark_gpu", lambda: "measured")
     keep(job_of(nn.Linear(8, 5), torch.randn(6, 8)), tmp_path)
-    found = racer.GraphRacer({"folder": str(tmp_path), "file": None, "way": "eager", "threads": 1, "device": "cpu"})
+    found = racer.GraphRacer({"folder": str(tmp_path), "file": None, "way": "eager", "threads": 1, "device": "cpu",
+                               "precision": "highest"})
     assert found.time() == {"seconds": 2e-6} and found.plain and found.plain > 2e-6
     from torch._inductor.runtime.benchmarking import benchmarker
 

@@ -256,7 +256,7 @@ class Attempt:
             first = self.fastest(entered)
             if first is not None and first.candidate is not None and not found[first.candidate].complete:
                 late = [self.started(racers, self.racer(found, first.candidate, way), until)
-                        for way in (FROZEN, BOTH)]
+                        for way in (FROZEN, BOTH) if way in self.ways]
                 race(late, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
                 entered += late
             best = self.fastest(own)

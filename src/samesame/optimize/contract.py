@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_leaves
 
 from samesame.capture import capture
 from samesame.capture.program import Program
 from samesame.graph import Graph
-from samesame.optimize.job import Job
+from samesame.optimize.job import Job, copied
 from samesame.optimize.oracle import Answer, Oracle, is_mask, kept
 from samesame.report.optimized import C, Contract
 from samesame.report.words import counted
@@ -67,6 +67,8 @@ def contract(
     begun, result, asked = time.monotonic(), Contract(), 0
     there = there or job
     original, found = across(there, job, there.program), across(there, job, found)
+    if there is not job:
+        original = taken_here(job.program, original)
     generator = torch.Generator().manual_seed(seed)
     program = as_given(Program(job.program, job.kwargs or job.args))
     graph = capture(job.program, job.kwargs or job.args, again=False)
@@ -106,11 +108,21 @@ def across(there: Job, job: Job, program: Callable[..., Any]) -> Callable[..., A
     """A program that runs on another device, on tensors of this one."""
     if there is job:
         return program
-    device = next(x.device for x in tree_leaves((there.args, there.kwargs)) if isinstance(x, torch.Tensor))
+    tensors = (*tree_leaves((there.args, there.kwargs)), *there.weights.values())
+    device = next((x.device for x in tensors if isinstance(x, torch.Tensor)), torch.device("cpu"))
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        moved = tree_map_only(torch.Tensor, lambda x: x.to(device), (args, kwargs))
-        return tree_map_only(torch.Tensor, lambda x: x.cpu(), program(*moved[0], **moved[1]))
+        moved = copied((args, kwargs), device)
+        return copied(program(*moved[0], **moved[1]), "cpu")
+
+    return run
+
+
+def taken_here(program: Callable[..., Any], elsewhere: Callable[..., Any]) -> Callable[..., Any]:
+    """A program that runs elsewhere on what it takes here: an index that is outside ends a process that uses a GPU."""
+    def run(*args: Any, **kwargs: Any) -> Any:
+        program(*args, **kwargs)
+        return elsewhere(*args, **kwargs)
 
     return run
 

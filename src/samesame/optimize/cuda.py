@@ -255,11 +255,12 @@ def measured(
                     tried.append((c, made.timed(c, binary)))
                 except Unsupported as error:
                     reasons.append(str(error))
-                except RuntimeError as error:              # of CUDA, such as too little memory
-                    reasons.append(f"{c.kernels.kernels[0].name} does not run: {str(error).splitlines()[0]}")
+                except Exception as error:                 # of CUDA or of Triton's launcher, such as too little memory
+                    first = (str(error).splitlines() or [type(error).__name__])[0]
+                    reasons.append(f"{c.kernels.kernels[0].name} does not run: {first}")
         some = _likely(tried)
     if not tried:
-        raise Unsupported(reasons[0])
+        raise Unsupported(reasons[0] if reasons else f"no choice of tiles fits {device.name}")
     c, best = min(tried, key=lambda each: each[1])
     return Tuned(c.program, c.numbers, best, c.roles, tuple((c.program, c.numbers, t) for c, t in tried))
 
@@ -273,11 +274,13 @@ def _likely(tried: Sequence[tuple[Choice, float]]) -> list[Choice]:
 
 def present() -> Device:
     """The device that is there: of those in the table that which is nearest, by its own number of processors."""
+    from triton.runtime import driver
+
     major, minor = torch.cuda.get_device_capability()
     nearest = min(DEVICES, key=lambda device: abs(device.arch - (10 * major + minor)))
     found = torch.cuda.get_device_properties(torch.cuda.current_device())
-    processors = int(found.multi_processor_count)
-    return replace(nearest, arch=10 * major + minor, processors=processors)
+    return replace(nearest, arch=10 * major + minor, processors=int(found.multi_processor_count),
+                   shared=int(driver.active.utils.get_device_properties(torch.cuda.current_device())["max_shared_mem"]))
 
 
 class _Arguments:

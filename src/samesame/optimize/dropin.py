@@ -297,6 +297,10 @@ class Found:
         if any([not str(getattr(hook, "__module__", "")).startswith("samesame.")          # ours look on
                 for hooks in EVERY_MODULES if hooks for hook in hooks.values()]):
             return "a hook runs for every module"
+        if self.device == "cuda":
+            devices = {tensor.device for tensor in (*tensors, *self.held)}
+            if devices != {torch.device("cuda", torch.cuda.current_device())}:
+                return f"tensors are on {', '.join(sorted(map(str, devices)))}, and not on the current device alone"
         return "autocast is on" if torch.is_autocast_enabled(self.device) else ""
 
     def as_built(self) -> bool:
@@ -460,6 +464,7 @@ def unfit(facts: Mapping[str, Any]) -> str:
     """Why this machine is not what was measured; nothing where it is."""
     here = {"torch": torch.__version__, "instructions": torch.backends.cpu.get_cpu_capability()}
     here |= {"triton": installed("triton")} if "triton" in facts else {}
+    here |= {"gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none"} if "gpu" in facts else {}
     told = [f"{what} {facts[what]}, and this is {now}" for what, now in here.items() if facts.get(what, now) != now]
     return f"it was proved and measured with {' and '.join(told)}; run samesame optimize here" if told else ""
 

@@ -7,14 +7,14 @@ capture, search and proofs are the processor's work, on a copy of the program th
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
 from functools import cached_property
 from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_leaves
 
 from samesame.evidence import Refused, Verdict
 from samesame.optimize import native, search
@@ -24,7 +24,7 @@ from samesame.optimize.contract import contract
 from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, WAYS, by_compiler, place_of
 from samesame.optimize.facts import on_cuda, unguarded
 from samesame.optimize.ir import Program as Kernels
-from samesame.optimize.job import Job, example_of
+from samesame.optimize.job import Job, copied, example_of, name_of
 from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.specification import Specification
 from samesame.optimize.timing import Racer, incumbent
@@ -36,11 +36,14 @@ INTERPRETING = 0.4                                         # of all the time, fo
 
 def on_processor(module: Any, example: Any) -> tuple[Any, Any]:
     """A program and its inputs, or a copy of them on the processor where they are on a GPU."""
-    held = [*module.parameters(), *module.buffers()] if isinstance(module, nn.Module) else []
+    parts = list(module.modules()) if isinstance(module, nn.Module) else []
+    held = [x for part in parts for x in (*part._parameters.values(), *part._buffers.values(), *vars(part).values())]
     if not any(x.is_cuda for x in (*held, *tree_leaves(example)) if isinstance(x, torch.Tensor)):
         return module, example
-    here = deepcopy(module).cpu() if isinstance(module, nn.Module) else module
-    return here, tree_map_only(torch.Tensor, lambda x: x.cpu(), example)
+    try:
+        return copied((module, example), "cpu") if parts else (module, copied(example, "cpu"))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise Refused(f"{name_of(module)} lies on a GPU and cannot be copied to the processor: {error}") from None
 
 
 class Cuda(Attempt):
@@ -69,6 +72,9 @@ class OnGpu(Cuda):
     def machine(self) -> str:
         return f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
 
+    def facts(self, candidate: Candidate, way: str, verdict: Verdict | None = None) -> dict[str, Any]:
+        return {**super().facts(candidate, way, verdict), "gpu": torch.cuda.get_device_name()}
+
     @cached_property
     def there(self) -> Job:
         """The job on the GPU."""
@@ -86,8 +92,18 @@ class OnGpu(Cuda):
     def module_of(self, files: dict[str, str]) -> Any:
         return runnable_in(files, self.there)
 
+    def prepare(self) -> None:
+        self.job.require_movable(self.device)
+        super().prepare()
+
     def own(self, way: str) -> Any:
-        return self.there.program if way == EAGER else by_compiler(self.there.program, way, self.there.weights)
+        try:
+            there = self.there
+        except torch.OutOfMemoryError:
+            self.report.notes.append("The GPU has no memory left for a copy of the program, so the original comes back "
+                                     "as it is.")
+            return self.module
+        return there.program if way == EAGER else by_compiler(there.program, way, there.weights)
 
     def tabulate(self, racers: Sequence[Racer], best: Racer | None, winner: Racer | None) -> None:
         super().tabulate(racers, best, winner)

@@ -39,17 +39,27 @@ class Job:
         tensors of its own."""
         if device == "cpu":
             return self
+        self.require_movable(device)
+        return Job(*copied(self.parts, device))
+
+    def require_movable(self, device: str) -> None:
+        """Raises Refused for a function with tensors of its own."""
         if self.weights and not isinstance(self.program, nn.Module):
             raise Refused(f"{name_of(self.program)} holds {next(iter(self.weights))}, a tensor that is none of its "
                           f"arguments and cannot be moved to {device}: make it a module with that as a buffer")
-        written = BytesIO()
-        torch.save(self.parts, written)
-        written.seek(0)
-        return Job(*torch.load(written, map_location=device, weights_only=False))
 
     @property
     def parts(self) -> tuple[Any, ...]:
         return self.program, self.args, self.kwargs, self.weights
+
+
+def copied(thing: Any, device: Any) -> Any:
+    """A copy of whatever can be pickled with its tensors on a device: with their strides, and those that are one as
+    one."""
+    written = BytesIO()
+    torch.save(thing, written)
+    written.seek(0)
+    return torch.load(written, map_location=device, weights_only=False)
 
 
 def keep(job: Job, folder: Path) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 from samesame.supervised import dies_with_parent
 
 ROUND = 0.02                                               # seconds that one measurement takes at least
+PLAIN = 0.2                                                # of calls from Python beside those in a graph
 MOST = 200                                                 # calls of one measurement
 
 
@@ -59,6 +60,7 @@ class Racer:
         from samesame.optimize.job import load, runnable
 
         torch.set_num_threads(job["threads"])
+        torch.set_float32_matmul_precision(job["precision"])
         warnings.filterwarnings("error", message="the original runs")
         self.torch, self.folder = torch, Path(job["folder"])
         self.job = load(self.folder)
@@ -120,7 +122,7 @@ class GraphRacer(Racer):
         with self.torch.no_grad():
             super().warm_up()
             with alone():
-                self.plain = self.seconds = self.called(20)
+                self.plain = self.seconds = self.called(max(1, min(20, round(PLAIN / max(self.seconds, 1e-7)))))
                 self.graph = Graph(self.call, self.seconds)
                 self.seconds = self.graph.seconds(ROUND)
 

@@ -28,6 +28,8 @@ from statistics import quantiles
 from threading import Event
 from typing import Any
 
+import torch
+
 from samesame.optimize.dropin import EAGER
 
 HERE = Path(__file__).parent.parent.parent                 # from which samesame is imported
@@ -83,7 +85,8 @@ class Racer:
     def start(self, folder: Path, threads: int, seconds: float) -> None:
         """Start the process and wait until its program is compiled; what goes wrong is noted."""
         job = {"folder": str(folder), "file": None if self.file is None else str(self.file), "way": self.way,
-               "threads": threads, "path": sys.path, "device": self.device}
+               "threads": threads, "path": sys.path, "device": self.device,
+               "precision": torch.get_float32_matmul_precision()}
         compilers = 1 if self.device == "cpu" else min(cores(), COMPILERS)
         own = {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_COMPILE_THREADS": str(compilers),
                "PYTHONPATH": str(HERE)}                    # the rest of the path is taken when Python runs

@@ -209,7 +209,7 @@ class _Expression(Arithmetic):
         if found is None:
             return self.value(e)
         others, taken = found
-        inside = self.value(others[0]) if len(others) == 1 else self.sum(tuple(others))
+        inside = self.value(others[0]) if len(others) == 1 else self.sum(tuple(others), may_cancel(Add(tuple(others))))
         largest = self.sum(tuple(taken))
         return Text(f"({self.rounded(inside).code} + {largest.code})", inside.wide or largest.wide)
 
