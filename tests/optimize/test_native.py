@@ -103,13 +103,13 @@ def test_what_keeps_a_logarithm_finite_is_not_lost_in_a_sum_of_numbers() -> None
 
 
 IN_ORDER = {
-    "sums of columns": (lambda x: x.sum(0), (37, 70), "sums beside"),
-    "maxima of columns": (lambda x: x.amax(0) * 2, (37, 70), "sums beside"),
-    "means in the middle": (lambda x: x.mean(1), (3, 19, 40), "sums beside"),
-    "deviations of columns": (lambda x: (x - x.mean(0)) / (x.std(0) + 1e-5), (37, 70), "sums beside"),
-    "softmax of columns": (lambda x: x.softmax(0), (37, 70), "sums beside"),
-    "a pool": (lambda x: F.max_pool2d(x, 2), (2, 3, 12, 38), "sums beside"),
-    "a pool of means": (lambda x: F.avg_pool2d(x, (3, 2)), (2, 3, 12, 38), "sums beside"),
+    "sums of columns": (lambda x: x.sum(0), (37, 70), "folds beside"),
+    "maxima of columns": (lambda x: x.amax(0) * 2, (37, 70), "folds beside"),
+    "means in the middle": (lambda x: x.mean(1), (3, 19, 40), "folds beside"),
+    "deviations of columns": (lambda x: (x - x.mean(0)) / (x.std(0) + 1e-5), (37, 70), "folds beside"),
+    "softmax of columns": (lambda x: x.softmax(0), (37, 70), "folds beside"),
+    "a pool": (lambda x: F.max_pool2d(x, 2), (2, 3, 12, 38), "folds beside"),
+    "a pool of means": (lambda x: F.avg_pool2d(x, (3, 2)), (2, 3, 12, 38), "folds beside"),
     "a matrix and its transpose": (lambda x: x + x.t().exp(), (41, 41), "tiles"),
     "heads": (lambda x: (x.transpose(1, 2) * 2).contiguous(), (2, 21, 33), "tiles"),
 }

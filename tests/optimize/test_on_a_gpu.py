@@ -26,8 +26,9 @@ from samesame.optimize.gpu import OnGpu, on_processor
 from samesame.optimize.job import Job, copied, keep
 from samesame.optimize.partition import stages
 from samesame.optimize.schedule import Space, alternatives
+from samesame.optimize.timing import Racer
 from samesame.optimize.tune import Choice
-from samesame.report.optimized import FASTER, NOTHING
+from samesame.report.optimized import FASTER, NOTHING, Report
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 
@@ -244,6 +245,7 @@ def test_a_race_on_a_gpu_ends_as_one_on_a_processor_does(monkeypatch: pytest.Mon
     found = optimize(Square(), given, target="cuda", minutes=2.0)
     assert found.report.verdict == FASTER and found.report.machine == "a pretended GPU"
     assert "Times are of calls in a CUDA graph" in found.report.notes[-1]
+    assert ", in CUDA graphs; " in found.report.headline
     with torch.no_grad():
         torch.testing.assert_close(found.module(*given), Square()(*given), rtol=1e-3, atol=1e-2)
 
@@ -283,5 +285,30 @@ def test_graphs_are_timed_and_what_waits_for_the_gpu_has_none() -> None:
         graphs.Graph(lambda: x.sum().item(), 1e-4)
 
 
-def test_that_one_is_there_is_asked_of_torch() -> None:
+@pytest.mark.parametrize("there", [True, False])
+def test_that_one_is_there_is_asked_of_torch(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gpu.OnGpu.device == gpu.Untimed.device == "cuda"
+
+    def begun(name: str) -> Callable[..., Any]:
+        def attempt(*_: Any) -> Any:
+            raise Refused(name)
+
+        return attempt
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    monkeypatch.setattr(verb.OnGpu, "__init__", begun("on the GPU"))
+    monkeypatch.setattr(verb.Untimed, "__init__", begun("untimed"))
+    with pytest.raises(Refused, match="^on the GPU$" if there else "^untimed$"):
+        optimize(norm, of_a_norm, target="cuda")
+
+
+def test_the_headline_says_of_which_calls_faster_holds() -> None:
+    attempt = object.__new__(OnGpu)
+    attempt.report = Report("a program", verdict=FASTER, evidence="proved for all sizes")
+    best, winner = Racer("eager torch", "eager", None), Racer("kernels", "eager", None, 0)
+    for one, seconds, plain in ((best, 4e-6, 2e-5), (winner, 2e-6, 3e-5)):
+        one.measured, one.plain = [seconds] * 3, plain
+    attempt.tabulate([best, winner], best, winner)
+    assert attempt.report.headline == (
+        "2.00 × as fast as eager torch, the best there was, in CUDA graphs; proved for all sizes")
+    assert attempt.report.notes[-1] == "Called one by one from Python, it takes 30 µs, and eager torch 20 µs."

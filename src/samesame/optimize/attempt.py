@@ -59,6 +59,7 @@ COMPILING = 0.35                                           # of the time that is
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
 LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
 
+
 @dataclass
 class Optimized(Shown):
     """`module` is the fastest there is, to be used in the original's place: a drop-in where something was found, else

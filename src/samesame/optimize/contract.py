@@ -66,7 +66,7 @@ def contract(
     `there` is the job on it."""
     begun, result, asked = time.monotonic(), Contract(), 0
     there = there or job
-    original, found = across(there, job, there.program), across(there, job, found)
+    original, found = where_it_is(there, job, there.program), where_it_is(there, job, found)
     if there is not job:
         original = taken_here(job.program, original)
     generator = torch.Generator().manual_seed(seed)
@@ -104,7 +104,7 @@ def contract(
     return result
 
 
-def across(there: Job, job: Job, program: Callable[..., Any]) -> Callable[..., Any]:
+def where_it_is(there: Job, job: Job, program: Callable[..., Any]) -> Callable[..., Any]:
     """A program that runs on another device, on tensors of this one."""
     if there is job:
         return program
@@ -118,11 +118,12 @@ def across(there: Job, job: Job, program: Callable[..., Any]) -> Callable[..., A
     return run
 
 
-def taken_here(program: Callable[..., Any], elsewhere: Callable[..., Any]) -> Callable[..., Any]:
+def taken_here(program: Callable[..., Any], moved: Callable[..., Any]) -> Callable[..., Any]:
     """A program that runs elsewhere on what it takes here: an index that is outside ends a process that uses a GPU."""
+
     def run(*args: Any, **kwargs: Any) -> Any:
         program(*args, **kwargs)
-        return elsewhere(*args, **kwargs)
+        return moved(*args, **kwargs)
 
     return run
 

@@ -81,8 +81,7 @@ class Device:
         return f"sm_{self.arch}"
 
 
-
-def listed(devices: Sequence[Device]) -> str:
+def names_of(devices: Sequence[Device]) -> str:
     return ", ".join(device.name for device in devices)
 
 
@@ -100,10 +99,6 @@ class Figures:
 
     def fits(self, device: Device) -> bool:
         return self.shared <= device.shared and not self.spilled
-
-    def require_room(self, device: Device) -> None:
-        if not self.fits(device):
-            raise Unsupported(f"no choice of tiles fits {device.name}")
 
 
 @dataclass(frozen=True)
@@ -231,7 +226,7 @@ def chosen(programs: Sequence[Program], sizes: Mapping[str, int]) -> Tuned:
     for c, best in sorted(tried, key=lambda each: each[1]):
         if all(figures_of(c, device, sizes).fits(device) for device in (MODEL, *DEVICES)):
             return Tuned(c.program, c.numbers, best, c.roles, tuple((c.program, c.numbers, t) for c, t in tried))
-    raise Unsupported("no choice of tiles fits all of " + listed(DEVICES))
+    raise Unsupported("no choice of tiles fits all of " + names_of(DEVICES))
 
 
 def measured(
@@ -240,6 +235,8 @@ def measured(
     """The schedule and tiles that are fastest on the device that is there, of those that go first by the model: as many
     as there are seconds for, and the fastest of them with other warps and stages. `tensors` are examples of what
     programs read, by name; others are made. Raises Unsupported where none fits."""
+    from triton.errors import TritonError
+
     until, device, made = time.monotonic() + seconds, present(), _Arguments(tensors, sizes)
     tried, reasons = list[tuple[Choice, float]](), list[str]()
     some = promising(programs, sizes, device, TIMED)
@@ -251,11 +248,11 @@ def measured(
                     continue
                 try:
                     figures, binary = compiling.result()
-                    figures.require_room(device)
-                    tried.append((c, made.timed(c, binary)))
+                    if figures.fits(device):
+                        tried.append((c, made.timed(c, binary)))
                 except Unsupported as error:
                     reasons.append(str(error))
-                except Exception as error:                 # of CUDA or of Triton's launcher, such as too little memory
+                except (RuntimeError, TritonError) as error:       # of CUDA or of a launcher, such as too little memory
                     first = (str(error).splitlines() or [type(error).__name__])[0]
                     reasons.append(f"{c.kernels.kernels[0].name} does not run: {first}")
         some = _likely(tried)
@@ -477,7 +474,7 @@ class InTriton(Native):
         largest = max(sides(kernel), key=len)
         tiles = f"tiles {' × '.join(map(str, largest))}, {warps} warps"
         return (f"{kernel.name}: {tiles}, {does.programs} programs; {spoken(registers)} registers and "
-                f"{spoken(shared)} bytes of shared memory, compiled for {listed(those)}; "
+                f"{spoken(shared)} bytes of shared memory, compiled for {names_of(those)}; "
                 f"{1e6 * does.seconds(model, warps, figures[those.index(model)]):.3g} µs by the model of {model.name}, "
                 f"for want of {does.limit(model)}")
 
@@ -488,7 +485,7 @@ def spoken(numbers: Collection[int]) -> str:
 
 
 WORDS = "Triton kernels that `samesame optimize` found; each was lifted back and proved to be what fast.py says."
-ALL = listed(DEVICES)
+ALL = names_of(DEVICES)
 TEMPLATE = '''"""Triton kernels for a program; what they compute in torch's operators stands in reference.py."""
 
 from pathlib import Path

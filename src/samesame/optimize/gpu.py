@@ -107,6 +107,7 @@ class OnGpu(Cuda):
 
     def tabulate(self, racers: Sequence[Racer], best: Racer | None, winner: Racer | None) -> None:
         super().tabulate(racers, best, winner)
+        self.report.timed = "in CUDA graphs"
         self.report.notes.append("Times are of calls in a CUDA graph, which leave out what Python takes to launch.")
         if winner is not None and best is not None and winner.plain and best.plain:
             self.report.notes.append(f"Called one by one from Python, it takes {in_unit(winner.plain)}, and "
@@ -179,5 +180,3 @@ class Untimed(Cuda):
         self.report.contract = held
         self.report.notes.append("Rounding was measured in Triton's interpreter, in which sums have another order.")
         return held.refused or (str(faults[0]) if faults else "")
-
-

@@ -26,7 +26,7 @@ def rows(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Sched
     how = _Whole(space, group)
     if how.folded is not None:
         return _beside(space, group[0], how, how.folded)
-    turned = across(space, group[0]) if len(group) == 1 and not group[0].folds else None
+    turned = two_ways(space, group[0]) if len(group) == 1 and not group[0].folds else None
     return _turned(space, group[0], *turned) if turned else _nest(space, group, kept_outside, how)
 
 
@@ -65,7 +65,7 @@ def lane(space: Space, stage: Stage, inner: tuple[str, ...]) -> str | None:
     return best if best and times == len(stage.folds) else None
 
 
-def beside(space: Space, stage: Stage, outer: tuple[str, ...]) -> str | None:
+def lanes_of_folds(space: Space, stage: Stage, outer: tuple[str, ...]) -> str | None:
     """The axis along which folds lie beside one another: in memory, or as they are stored, where what lies beside in
     memory is folded and short, as a pool's window is."""
     found = lane(space, stage, outer)
@@ -76,7 +76,7 @@ def beside(space: Space, stage: Stage, outer: tuple[str, ...]) -> str | None:
     return stage.axes[-1] if windows else None
 
 
-def across(space: Space, stage: Stage) -> tuple[str, str] | None:
+def two_ways(space: Space, stage: Stage) -> tuple[str, str] | None:
     """Two axes of a stage along which tensors lie that it reads; where some lie along one and some along another. That
     along which its target lies is last."""
     *others, last = stage.axes or ("",)
@@ -102,7 +102,7 @@ class _Whole:
         self.space, self.group, self.outer = space, group, _outer(group)
         self.tiles: list[Tile] = []
         alone = tiled and len(group) == 1 and group[0].folds
-        self.folded = beside(space, group[0], self.outer) if alone else None
+        self.folded = lanes_of_folds(space, group[0], self.outer) if alone else None
         self.outer = tuple(axis for axis in self.outer if axis != self.folded)
 
     def rows(self, nest: Nest) -> dict[str, Expr]:
@@ -134,9 +134,7 @@ class _Tiles(_Whole):
         if tile is None:
             self.tiles.append(tile := tile_of(self.space, self.group[-1], axis, role))
         tiled = in_tiles(self.space, axis, tile, nest, kind)
-        within = nest.loop("vector", tile.size)
-        nest.when(tiled.inside(within))
-        return tiled.at(within)
+        return tiled.at(_place(tiled, nest))
 
     def lanes(self, nest: Nest, axis: str) -> Expr:
         apart = len(self.group) == 1 and not self.group[0].folds
@@ -176,35 +174,35 @@ def _beside(space: Space, stage: Stage, how: _Whole, axis: str) -> Scheduled:
     nest, tile = Nest(), tile_of(space, stage, axis, "beside")
     at, found = how.rows(nest), dict[str, Callable[[tuple[Expr, ...]], Expr]]()
     tiled, last = in_tiles(space, axis, tile, nest, "parallel"), Nest()
-    place = _lane(tiled, last)
+    place = _place(tiled, last)
     here = {**at, axis: tiled.at(place)}
     for name, fold in stage.folds.items():
         (monoid, axes), body = fold.attributes, Nest()
         accumulator = Buffer(f"{name} of {stage.target}", (tile.size,), space.real)
         inside = {**at, **{each: body.loop("serial", space.size(each)) for each in axes}}
-        lane = _lane(tiled, body)
-        value = space.expression(fold.arguments[0], {**inside, axis: tiled.at(lane)})
-        nest.add(Local(accumulator, monoid), *body.add(Accumulate(accumulator, (lane,), value)).done())
+        each_place = _place(tiled, body)
+        value = space.expression(fold.arguments[0], {**inside, axis: tiled.at(each_place)})
+        nest.add(Local(accumulator, monoid), *body.add(Accumulate(accumulator, (each_place,), value)).done())
         found[name] = partial(whatever, accumulator[place])
     target = space.buffers[stage.target]
     last.add(Store(target, tuple(here[each] for each in stage.axes), space.expression(stage.value, here, found)))
     reads = tuple(space.buffers[name] for name in sorted(stage.reads))
     kernel = Kernel(f"rows_{stage.target}", reads, (target,), nest.add(*last.done()).done())
-    return Scheduled(Program((kernel,), (tile,)), {stage.target: space.held(stage)}, "sums beside one another",
+    return Scheduled(Program((kernel,), (tile,)), {stage.target: space.held(stage)}, "folds beside one another",
                      group=(stage,))
 
 
-def _turned(space: Space, stage: Stage, across: str, along: str) -> Scheduled:
+def _turned(space: Space, stage: Stage, read: str, stored: str) -> Scheduled:
     """A stage that reads along one axis and stores along another, tile by tile, so that what was fetched beside an
     element is used while it is near."""
-    nest, others = Nest(), [axis for axis in stage.axes if axis not in (across, along)]
+    nest, others = Nest(), [axis for axis in stage.axes if axis not in (read, stored)]
     at: dict[str, Expr] = {axis: nest.loop("parallel", space.size(axis)) for axis in others}
-    tiles = [tile_of(space, stage, axis, role) for axis, role in ((across, "across"), (along, "along"))]
+    tiles = [tile_of(space, stage, axis, role) for axis, role in ((read, "across"), (stored, "along"))]
     one, other = (in_tiles(space, axis, tile, nest, "parallel")
-                  for axis, tile in zip((across, along), tiles, strict=True))
+                  for axis, tile in zip((read, stored), tiles, strict=True))
     row = nest.loop("serial", one.size)
     nest.when(one.inside(row))
-    at |= {across: one.at(row), along: other.at(_lane(other, nest))}
+    at |= {read: one.at(row), stored: other.at(_place(other, nest))}
     target = space.buffers[stage.target]
     nest.add(Store(target, tuple(at[axis] for axis in stage.axes), space.expression(stage.value, at)))
     reads = tuple(space.buffers[name] for name in sorted(stage.reads))
@@ -213,7 +211,7 @@ def _turned(space: Space, stage: Stage, across: str, along: str) -> Scheduled:
                      "along and another stored along", group=(stage,))
 
 
-def _lane(tiled: Tiled, nest: Nest) -> Expr:
+def _place(tiled: Tiled, nest: Nest) -> Expr:
     """A place in a tile, by a loop over its lanes, where the axis is as long."""
     within = nest.loop("vector", tiled.size)
     nest.when(tiled.inside(within))

@@ -1,9 +1,9 @@
 """Schedules: a group of stages becomes a kernel under a map of its axes, with symbols for sizes and tiles.
 
-Five maps, told apart by axes alone: `rows` for stages without a contraction (rows.py), `lanes`, `dots` and `parts` for
-a contraction (contraction.py), `online` for a mean under a softmax (online.py); for a GPU `blocks`, of rows and of
-contractions. What every kernel should compute is said in `holds` from the forms; that it does is proved in
-`meaning.py`.
+Five maps, told apart by axes alone: `rows` for stages without a contraction (rows.py; in three ways, as tensors lie in
+memory), `lanes`, `dots` and `parts` for a contraction (contraction.py), `online` for a mean under a softmax
+(online.py); for a GPU `blocks`, of rows and of contractions. What every kernel should compute is said in `holds` from
+the forms; that it does is proved in `meaning.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def contains_contraction(stage: Stage) -> bool:
     return any(is_contraction(fold) or is_pairwise(fold) for fold in stage.folds.values())
 
 
-def apart(space: Space, group: list[Stage]) -> list[list[Stage]]:
+def as_they_lie(space: Space, group: list[Stage]) -> list[list[Stage]]:
     """A group, or each of its stages by itself where that is how they lie in memory."""
     return [[stage] for stage in group] if side_by_side(space, group) else [group]
 
@@ -43,7 +43,7 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
     in_one = {mean.mean.target: mean for mean in means}
     within = {stage.target for mean in means for stage in mean.stages[:-1]}
     neighbours = groups([stage for stage in space.stages if stage.target not in within], contractions | indices)
-    for group in neighbours if gpu else chain.from_iterable(map(partial(apart, space), neighbours)):
+    for group in neighbours if gpu else chain.from_iterable(map(partial(as_they_lie, space), neighbours)):
         if group[0].target == NO_PLACE:
             if gpu:
                 raise NoSchedule("what is looked up at integers in data has kernels for processors only")

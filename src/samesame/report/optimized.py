@@ -124,6 +124,7 @@ class Report:
     measured: str = ""                   # the day, where this was kept from an earlier run
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    timed: str = ""                      # how calls were timed, if not one after another from Python
 
     @property
     def exit_code(self) -> int:
@@ -152,7 +153,8 @@ class Report:
             more = f", {default:.2f} × as fast as torch.compile" if default and self.best.way != DEFAULT else ""
             late = any(row.late and not row.found for row in self.rows)
             there = "that was ready in time" if late else "there was"
-            return f"{ratio:.2f} × as fast as {self.best.name}, the best {there}{more}; {self.evidence}"
+            timed = f", {self.timed}" if self.timed else ""
+            return f"{ratio:.2f} × as fast as {self.best.name}, the best {there}{more}{timed}; {self.evidence}"
         if self.verdict == NOT_TIMED:
             return f"Triton kernels, {self.machine}; {self.evidence}"
         return f"{self.best.name} is the fastest" if self.best else "nothing was measured"
