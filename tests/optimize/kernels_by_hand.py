@@ -179,9 +179,17 @@ def functions(dtype: str) -> Program:
     gelu = a * (1 + erf(a / sqrt(2))) / 2
     parts = [gelu, sigmoid(a) * b, tanh(a - b), exp(-absolute(b)), fn("log")(1 + a ** 2), sqrt(absolute(a))]
     chosen = where(lt(a, b), a ** 3, b) + where(eq(mod(i, 3), 1), 1, i) / 7 + fn("floor")(3 * b)
-    value = sum(parts, start=maximum(a, b, 0)) + chosen
+    ones = where(and_(lt(-1, a), lt(a, b)), 1, 0) * b + where(lt(b, 0), 2, 7)
+    value = sum(parts, start=maximum(a, b, 0)) + chosen + ones
     twice = over_i(Store(y, (m, k), value), Store(again, (i,), value))
     return Program((Kernel("pointwise", (x, z), (y, again), (twice,)),))
+
+
+def where_positive() -> Program:
+    """Whole numbers chosen by a condition on reals, as `(x > 0).float()` has them."""
+    x, y = Buffer("x", (N,)), Buffer("y", (N,))
+    i, over_i = loop("vector", N)
+    return Program((Kernel("positive", (x,), (y,), (over_i(Store(y, (i,), where(lt(0, x[i]), 1, 0) * x[i])),)),))
 
 
 def every_function(names: Iterable[str], dtype: str = "float32") -> Program:

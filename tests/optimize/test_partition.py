@@ -34,7 +34,7 @@ from samesame.optimize.forms import (
 )
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import in_stages, work
-from samesame.optimize.partition import Stage, elsewhere, is_pairwise, stages
+from samesame.optimize.partition import Stage, elsewhere, is_pairwise, sides, stages
 from samesame.optimize.specification import Output
 
 
@@ -246,6 +246,41 @@ def test_a_distance_is_one_loop_nest_and_what_many_share_is_computed_once() -> N
     (distance,) = apart.folds.values()
     assert is_pairwise(distance) and columns(apart) == ["m", "n"]
     assert {x.attributes[0] for x in walk(distance) if x.operator == "load"} == {"x", "c", shared_by_rows.target}
+
+
+class Scaled(nn.Module):
+    """Bases of x against weights that have a scale for each row and group, as in a layer of splines: neither weight nor
+    scale is an operand by itself, and what x is divided by is no affair of the rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.grid, self.weight, self.scale = (
+            nn.Parameter(torch.rand(size) + 0.5) for size in ((6, 4), (5, 6, 4), (5, 6)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        bases = torch.exp(x[..., None] / self.grid)
+        return bases.flatten(1) @ (self.weight * self.scale[..., None]).flatten(1).T
+
+
+def test_factors_that_share_a_side_are_one_operand() -> None:
+    module, x = Scaled().eval(), torch.randn(9, 6)
+    *before, product = cut(module, x)
+    kept = {stage.target: {y.attributes[0] for y in walk(stage.value) if y.operator == "load"} for stage in before}
+    assert sorted(kept.values(), key=str) == [{"grid"}, {"weight", "scale"}]
+    assert {"weight", "scale", "grid"}.isdisjoint(product.reads) and columns(product) == [product.axes[-1]]
+    torch.testing.assert_close(*computed(module, (x,)), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("factors", "together"), [
+    ([load("x", "m", "k"), load("w", "n", "k"), load("s", "n")], [0, 1, 1]),
+    ([load("x", "b", "m", "k"), load("w", "b", "n", "k"), load("s", "b", "n")], [0, 1, 1]),    # all have b
+    ([load("x", "m", "k"), load("w", "n", "k"), load("s", "k"), load("t", "k")], [0, 1, 2, 3]),       # of neither
+    ([load("x", "m", "k"), load("w", "m", "k")], [0, 1]),                                              # one side only
+    ([number(2), load("x", "m", "k"), load("w", "n", "k"), load("s", "n")], [0, 1, 2, 2]),
+])
+def test_sides(factors: list[Form], together: list[int]) -> None:
+    found = sides(factors, [], {"b", "m", "n"})
+    assert found == [[x for x, side in zip(factors, together, strict=True) if side == k] for k in range(len(found))]
 
 
 @pytest.mark.parametrize(("form", "pairwise"), [

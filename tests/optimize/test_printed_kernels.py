@@ -34,6 +34,7 @@ PROGRAMS: dict[str, Callable[[int], Program]] = {
     "functions": lambda m: by_hand.functions("float32"),
     "functions in float64": lambda m: by_hand.functions("float64"),
     "functions in bfloat16": lambda m: by_hand.functions("bfloat16"),
+    "where positive": lambda m: by_hand.where_positive(),
     "folds": lambda m: by_hand.folds(),
     "look-up": lambda m: by_hand.looked_up(),
     "dots": lambda m: by_hand.row_dots(),
@@ -147,6 +148,12 @@ def test_printed_code_computes_what_the_nest_says(case: Case, source: str) -> No
         torch.testing.assert_close(tensor.double(), torch.from_numpy(expected[name]), rtol=rounding,
                                    atol=rounding * largest, equal_nan=True,
                                    msg=lambda said: f"{case.numbers}, {case.lanes} lanes: {said}")
+
+
+def test_whole_numbers_are_chosen_in_lanes() -> None:
+    (kernel,) = bound(by_hand.where_positive(), {"N": 40}).kernels
+    text = cpp.function(kernel, 8)
+    assert "choose(" in text and "to<" not in text
 
 
 @pytest.mark.long

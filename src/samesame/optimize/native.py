@@ -197,9 +197,10 @@ def _whole(
 def tried(
     found: Found, make: Callable[[Rewriting], Iterator[tuple[Candidate, Counter[str]]]], counts: dict[str, int]
 ) -> Iterator[Candidate]:
-    """What is made of the cheapest forms, each other than those before. Raises NoSchedule where that is nothing."""
+    """What is made of the forms that multiply least, each other than those before: what lies between folds takes no
+    memory in a kernel. Raises NoSchedule where that is nothing."""
     reason, seen = "", list[Mapping[str, str]]()
-    for forms in sorted(found.candidates, key=lambda each: each.cost["time"])[:FORMS]:
+    for forms in sorted(found.candidates, key=lambda each: each.cost["multiplications"])[:FORMS]:
         several = list[tuple[Candidate, Counter[str]]]()
         try:
             for one in make(forms):

@@ -298,6 +298,9 @@ class _Cutter:
                     computed.setdefault(x.axes, []).append(x)
             given = [x for x in factors(body) if not self.has_fold(x)]
             wholes = [times(*several) for several in computed.values()]
+            products = [times(*several) for several in sides(given, wholes, set(form.axes))]
+            wholes += [x for x in products if x not in given]
+            given = [self.invariant(x, x.axes, (*order, *axes)) for x in given if x in products]
             kept = [self.keep(x, operand_order(x, [*given, *wholes], form, order, self.weights)) for x in wholes]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
                 given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *axes)) for x in given]
@@ -344,6 +347,19 @@ class _Cutter:
         if form not in self.folding:
             self.folding[form] = form.operator == "fold" or any(map(self.has_fold, form.arguments))
         return self.folding[form]
+
+
+def sides(given: Iterable[Form], others: Iterable[Form], free: set[str]) -> list[list[Form]]:
+    """The factors that a contraction is given, those together that have the same of its result's axes, as a weight and
+    the scales of its rows do: a product is an operand, two factors are none. Axes that all factors have do not count.
+    """
+    axes = {x: free.intersection(x.axes) for x in (*given, *others)}
+    all_have = set.intersection(free, *filter(None, axes.values()))
+    own = {x: frozenset(axes[x] - all_have) for x in axes}
+    groups: dict[Hashable, list[Form]] = {}
+    for x in given:
+        groups.setdefault(own[x] or x, []).append(x)
+    return [*groups.values()] if len(set(own.values()) - {frozenset()}) > 1 else [[x] for x in given]
 
 
 def operand_order(

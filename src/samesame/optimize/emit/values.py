@@ -185,6 +185,8 @@ class _Expression(Arithmetic):
                 return Text(f"max::identity<{self.real}>")
             case Load():
                 return self.load(e)
+            case Where(condition, Num() as then, Num() as otherwise):
+                return self.choice(e, condition, then, otherwise)
             case _ if e.kind == "int":
                 return self.converted(self.integer(e))
             case _ if e.kind == "bool":
