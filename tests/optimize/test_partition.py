@@ -34,7 +34,7 @@ from samesame.optimize.forms import (
 )
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import in_stages, work
-from samesame.optimize.partition import Stage, elsewhere, is_pairwise, sides, stages
+from samesame.optimize.partition import Stage, elsewhere, is_pairwise, stages
 from samesame.optimize.specification import Output
 
 
@@ -249,8 +249,7 @@ def test_a_distance_is_one_loop_nest_and_what_many_share_is_computed_once() -> N
 
 
 class Scaled(nn.Module):
-    """Bases of x against weights that have a scale for each row and group, as in a layer of splines: neither weight nor
-    scale is an operand by itself, and what x is divided by is no affair of the rows."""
+    """Bases of x against weights that have a scale for each row and group, as in a layer of splines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -262,25 +261,12 @@ class Scaled(nn.Module):
         return bases.flatten(1) @ (self.weight * self.scale[..., None]).flatten(1).T
 
 
-def test_factors_that_share_a_side_are_one_operand() -> None:
+def test_what_a_row_is_divided_by_is_computed_once() -> None:
     module, x = Scaled().eval(), torch.randn(9, 6)
-    *before, product = cut(module, x)
-    kept = {stage.target: {y.attributes[0] for y in walk(stage.value) if y.operator == "load"} for stage in before}
-    assert sorted(kept.values(), key=str) == [{"grid"}, {"weight", "scale"}]
-    assert {"weight", "scale", "grid"}.isdisjoint(product.reads) and columns(product) == [product.axes[-1]]
+    divisor, bases, product = cut(module, x)
+    assert [y.attributes[0] for y in walk(divisor.value) if y.operator == "load"] == ["grid"]
+    assert product.reads == {bases.target, "weight", "scale"} and columns(product) == ["i", "p"]
     torch.testing.assert_close(*computed(module, (x,)), rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize(("factors", "together"), [
-    ([load("x", "m", "k"), load("w", "n", "k"), load("s", "n")], [0, 1, 1]),
-    ([load("x", "b", "m", "k"), load("w", "b", "n", "k"), load("s", "b", "n")], [0, 1, 1]),    # all have b
-    ([load("x", "m", "k"), load("w", "n", "k"), load("s", "k"), load("t", "k")], [0, 1, 2, 3]),       # of neither
-    ([load("x", "m", "k"), load("w", "m", "k")], [0, 1]),                                              # one side only
-    ([number(2), load("x", "m", "k"), load("w", "n", "k"), load("s", "n")], [0, 1, 2, 2]),
-])
-def test_sides(factors: list[Form], together: list[int]) -> None:
-    found = sides(factors, [], {"b", "m", "n"})
-    assert found == [[x for x, side in zip(factors, together, strict=True) if side == k] for k in range(len(found))]
 
 
 @pytest.mark.parametrize(("form", "pairwise"), [

@@ -11,7 +11,7 @@ read. In `parts` (split-K) parts of the depth are summed up in parallel, and the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -21,7 +21,7 @@ from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, along, exchanged, finite, fold, load, times, walk
 from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, Program, Statement, Store, Tile, When
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors, is_pairwise, is_tensor, leaves, table_of
+from samesame.optimize.partition import Stage, factors, is_function, is_pairwise, is_tensor, leaves, table_of
 from samesame.optimize.rows import untiled
 from samesame.optimize.space import (
     NARROW,
@@ -40,19 +40,24 @@ from samesame.optimize.space import (
 @dataclass(frozen=True)
 class Product:
     """One fold of a contraction: Σ over `depth` of scale · left · right, where only the right operand has the column
-    axis. `rights` are its tensors by the names that stand for them; there is one where `left` is a factor beside it,
-    and where not (`mixed`), `left` is what is summed, over these names."""
+    axis. `rights` are the tensors of which that is made as it is read, by the names that stand for them: a weight, or
+    one of few bits with its zeros and scales. Where none is a factor (`mixed`), `left` is what is summed, over these
+    names."""
 
     name: str
     depth: tuple[str, ...]
     scale: Form
     left: Form
     rights: Mapping[str, Form]
-    mixed: bool = False
+    right: Form | None
+
+    @property
+    def mixed(self) -> bool:
+        return self.right is None
 
     def term(self, left: Form) -> Form:
         """What is summed, but for the scale."""
-        return left if self.mixed else times(left, *map(load, self.rights))
+        return left if self.right is None else times(left, self.right)
 
     def lacks(self, axis: str) -> bool:
         """Whether the right operand does not have this axis."""
@@ -67,19 +72,36 @@ def products(stage: Stage, column: str) -> list[Product]:
         parts = factors(form.arguments[0])
         right = [x for x in parts if column in x.axes]
         scale, rest = times(*(x for x in parts if finite(x))), [x for x in parts if not finite(x)]
+        left = times(*(x for x in rest if x not in right))
         if monoid == "sum" and len(right) == 1 and is_tensor(right[0]):
-            left = times(*(x for x in rest if x is not right[0]))
-            found.append(Product(name, axes, scale, left, {f"right of {name}": right[0]}))
+            found.append(Product(name, axes, scale, left, {f"right of {name}": right[0]}, load(f"right of {name}")))
+        elif monoid == "sum" and is_operand_of_several(right, left, column):
+            names, rights = named_rights(name, right, column)
+            found.append(Product(name, axes, scale, left, rights, exchanged(times(*right), names)))
         elif is_pairwise(form):
-            tensors = [x for x in leaves(form.arguments[0]) if is_tensor(x) and column in x.axes]
-            names = {x: load(f"right {k} of {name}") for k, x in enumerate(tensors)}
-            rights = {each.attributes[0]: x for x, each in names.items()}
-            found.append(Product(name, axes, scale, exchanged(times(*rest), names), rights, mixed=True))
+            names, rights = named_rights(name, [form.arguments[0]], column)
+            found.append(Product(name, axes, scale, exchanged(times(*rest), names), rights, None))
         else:
             raise NoSchedule(f"{column} runs through more than one operand, or through none that is a tensor")
     if not found:
         raise NoSchedule("there is no contraction")
     return found
+
+
+def named_rights(name: str, factors: Iterable[Form], column: str) -> tuple[dict[Form, Form], dict[str, Form]]:
+    """The tensors with the column axis that these are made of: the names that stand for them, and they by these."""
+    tensors = [x for x in leaves(times(*factors)) if is_tensor(x) and column in x.axes]
+    names = {x: load(f"right {k} of {name}") for k, x in enumerate(tensors)}
+    return names, {each.attributes[0]: x for x, each in names.items()}
+
+
+def is_operand_of_several(factors: Sequence[Form], left: Form, column: str) -> bool:
+    """Whether these factors are made of tensors with the column axis, without functions, so that they cost little where
+    they are read; and what they meet has an axis that they all lack."""
+    parts = leaves(times(*factors))
+    cheap = not any(map(is_function, walk(*factors)))
+    made_of = bool(parts) and all(is_tensor(x) and column in x.axes for x in parts)
+    return cheap and made_of and not {*left.axes} <= {axis for x in parts for axis in x.axes}
 
 
 def columns(stage: Stage) -> list[str]:
@@ -410,7 +432,7 @@ def _operands(
             axes = (*(axis for axis in p.left.axes if axis not in deep), *deep)
             kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", axes, p.left)
             beside = {space.buffers[table_of(right).attributes[0]].dtype for right in p.rights.values()}
-            dtype = NARROW if beside == {NARROW} else space.real
+            dtype = NARROW if beside == {NARROW} and len(p.rights) == 1 else space.real
             space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
             before = untiled(space, kept)
             kernels.extend(before.program.kernels)
@@ -420,7 +442,8 @@ def _operands(
             tensor = space.specification.tensors.get(right.attributes[0]) if right.operator == "load" else None
             if tensor is not None and tensor.role == "weight" and grid.tiles[0].role == "lanes":
                 deepest = _deepestlast(space, several, p.depth)[-1]
-                if tensor.dtype == NARROW and grid.part is None and deepest in right.axes and not p.mixed:
+                alone = len(p.rights) == 1 and not p.mixed
+                if tensor.dtype == NARROW and grid.part is None and deepest in right.axes and alone:
                     operands.pairs[key] = operands.deep(p, key)[-1]
                 kernels.append(_packed(space, stage, operands, p, key))
     grid.pairs = frozenset(operands.pairs.values())

@@ -70,8 +70,12 @@ def in_order(outputs: Sequence[Output]) -> list[Output]:
     return sorted(outputs, key=lambda output: height[output.name])
 
 
+MOVED = 32                                           # multiplications in the time that an element goes through memory
+
+
 def in_pairs(form: Form, extents: Mapping[str, int]) -> Form:
-    """The form with each sum of a product of several tensors taken in the order that multiplies least."""
+    """The form with each sum of a product of several tensors taken in the order that multiplies least, if what is
+    summed up on the way, and kept, is not more than that saves."""
     memo: dict[Form, Form] = {}
     for x in walk(form):
         memo[x] = made(x.operator, x.attributes, tuple(memo[y] for y in x.arguments)) if x.arguments else x
@@ -83,14 +87,14 @@ def in_pairs(form: Form, extents: Mapping[str, int]) -> Form:
 def paired(parts: Iterable[Form], over: Axes, extents: Mapping[str, int]) -> Form:
     """The sum over axes of the product of these, two at a time."""
 
-    def flops(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> float:
-        return float(size_of(spans, extents))
+    def cost(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> float:
+        return float(size_of(spans, extents)) + (MOVED * size_of(axes, extents) if len(axes) < len(spans) else 0.0)
 
     numbers, tensors = list[Form](), list[Form]()
     for part in parts:
         (numbers if finite(part) else tensors).append(part)
     tensors, scales = without_scales(tensors, over)
-    for left, right, axes, spans in steps([y.axes for y in tensors], over, flops)[1]:
+    for left, right, axes, spans in steps([y.axes for y in tensors], over, cost)[1]:
         product = times(tensors[left], *([tensors[right]] if right is not None else []))
         tensors.append(fold("sum", set(spans) - set(axes), product))
     return times(*numbers, *scales, tensors[-1])
@@ -198,6 +202,12 @@ def is_operand(factor: Form, others: Iterable[Form], fold: Form) -> bool:
     return is_tensor(factor) and bool(set(factor.axes) & set(fold.axes) - rest)
 
 
+def is_function(x: Form) -> bool:
+    """Whether it takes a processor more than an addition or two."""
+    return (x.operator == "fn" and x.attributes[0] not in CHEAP) or (
+        x.operator == "power" and (x.attributes[0] < 0 or x.attributes[0].denominator > 1))
+
+
 MANY = 8                                             # elements for each of which a function would be computed again
 CHEAP = frozenset({"abs", "relu", "sign", "floor", "ceil", "round", "trunc"})
 
@@ -298,9 +308,7 @@ class _Cutter:
                     computed.setdefault(x.axes, []).append(x)
             given = [x for x in factors(body) if not self.has_fold(x)]
             wholes = [times(*several) for several in computed.values()]
-            products = [times(*several) for several in sides(given, wholes, set(form.axes))]
-            wholes += [x for x in products if x not in given]
-            given = [self.invariant(x, x.axes, (*order, *axes)) for x in given if x in products]
+            given = [self.invariant(x, x.axes, (*order, *axes)) for x in given]
             kept = [self.keep(x, operand_order(x, [*given, *wholes], form, order, self.weights)) for x in wholes]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
                 given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *axes)) for x in given]
@@ -337,9 +345,7 @@ class _Cutter:
 
     def takes_functions(self, x: Form) -> bool:
         if x not in self.costly:
-            own = (x.operator == "fn" and x.attributes[0] not in CHEAP) or (
-                x.operator == "power" and (x.attributes[0] < 0 or x.attributes[0].denominator > 1))
-            given = own and any(y.operator in ("load", "position") for y in walk(x))      # of numbers it is a number
+            given = is_function(x) and any(y.operator in ("load", "position") for y in walk(x))    # else it is a number
             self.costly[x] = given or any(map(self.takes_functions, x.arguments))
         return self.costly[x]
 
@@ -347,19 +353,6 @@ class _Cutter:
         if form not in self.folding:
             self.folding[form] = form.operator == "fold" or any(map(self.has_fold, form.arguments))
         return self.folding[form]
-
-
-def sides(given: Iterable[Form], others: Iterable[Form], free: set[str]) -> list[list[Form]]:
-    """The factors that a contraction is given, those together that have the same of its result's axes, as a weight and
-    the scales of its rows do: a product is an operand, two factors are none. Axes that all factors have do not count.
-    """
-    axes = {x: free.intersection(x.axes) for x in (*given, *others)}
-    all_have = set.intersection(free, *filter(None, axes.values()))
-    own = {x: frozenset(axes[x] - all_have) for x in axes}
-    groups: dict[Hashable, list[Form]] = {}
-    for x in given:
-        groups.setdefault(own[x] or x, []).append(x)
-    return [*groups.values()] if len(set(own.values()) - {frozenset()}) > 1 else [[x] for x in given]
 
 
 def operand_order(

@@ -149,7 +149,8 @@ class Arithmetic:
         return Text(f"({found})", wide)
 
     def product(self, factors: tuple[Expr, ...]) -> Text:
-        above, below, wide, sign = list[str](), list[str](), self.narrow, ""
+        """Factors over the same lanes are multiplied first: a weight with its scale, which many rows then share."""
+        above, below, wide, sign = dict[Any, list[str]](), list[str](), self.narrow, ""
         for factor in factors:
             if isinstance(factor, Num) and factor.value == -1:
                 sign = "-"
@@ -159,9 +160,13 @@ class Arithmetic:
                 below.append(text.code)
             else:
                 text = self.value(factor)
-                above.append(text.code)
+                above.setdefault(text.wide, []).append(text.code)
             wide |= text.wide
-        code = " * ".join(above) if above else self.literal(Fraction(1))
+        groups = [" * ".join(codes) for codes in above.values()]
+        if len(groups) > 1:
+            groups = [f"({group})" if len(codes) > 1 else group
+                      for group, codes in zip(groups, above.values(), strict=True)]
+        code = " * ".join(groups) if groups else self.literal(Fraction(1))
         for divisor in below:
             code = f"{code} / {divisor}"
         return Text(f"({sign}{code})", wide)

@@ -36,12 +36,42 @@ INLINE float get(const bf16* p) { return bits<float>(uint32_t(p->bits) << 16); }
 // What a loop reads from front to back is fetched into the second cache a page ahead: machines foresee less than that.
 template <class T> INLINE const T* soon(const T* p) { __builtin_prefetch((const char*)p + 4096, 0, 2); return p; }
 
+// W numbers of 8 or 16 bits as ints. Machines have one instruction for it, of which g++ knows only by name.
+template <int W, class T> INLINE vec<int, W> in_pieces(const T* p) {
+    vec<T, W> x; memcpy(&x, p, sizeof x);
+    return __builtin_convertvector(x, vec<int, W>);
+}
+#if defined(__AVX2__) && defined(__GNUC__) && !defined(__clang__)
+template <class Bits, class V> INLINE V first(const void* p) {                  // in the lower part of a register
+    Bits x; memcpy(&x, p, sizeof x);
+    return bits<V>(vec<Bits, 16 / sizeof x>{x});
+}
+template <int W, class T> INLINE vec<int, W> widened(const T* p) {
+    using bytes = vec<char, 16>; using shorts = vec<short, 8>;
+    constexpr bool byte = sizeof(T) == 1, plus = std::is_unsigned_v<T>;
+    if constexpr (W == 4 && byte) { auto x = first<int, bytes>(p); return plus ? __builtin_ia32_pmovzxbd128(x) : __builtin_ia32_pmovsxbd128(x); }
+    else if constexpr (W == 4) { auto x = first<long, shorts>(p); return plus ? __builtin_ia32_pmovzxwd128(x) : __builtin_ia32_pmovsxwd128(x); }
+    else if constexpr (W == 8 && byte) { auto x = first<long, bytes>(p); return plus ? __builtin_ia32_pmovzxbd256(x) : __builtin_ia32_pmovsxbd256(x); }
+    else if constexpr (W == 8) { shorts x; memcpy(&x, p, sizeof x); return plus ? __builtin_ia32_pmovzxwd256(x) : __builtin_ia32_pmovsxwd256(x); }
+#if defined(__AVX512F__)
+    else if constexpr (W == 16 && byte) {
+        bytes x; memcpy(&x, p, sizeof x);
+        return plus ? __builtin_ia32_pmovzxbd512_mask(x, vec<int, 16>{}, -1) : __builtin_ia32_pmovsxbd512_mask(x, vec<int, 16>{}, -1);
+    } else if constexpr (W == 16) {
+        vec<short, 16> x; memcpy(&x, p, sizeof x);
+        return plus ? __builtin_ia32_pmovzxwd512_mask(x, vec<int, 16>{}, -1) : __builtin_ia32_pmovsxwd512_mask(x, vec<int, 16>{}, -1);
+    }
+#endif
+    else return in_pieces<W>(p);
+}
+#else
+template <int W, class T> INLINE vec<int, W> widened(const T* p) { return in_pieces<W>(p); }
+#endif
 template <int W, class T> INLINE auto load(const T* p) {
-    using stored = std::conditional_t<std::is_same_v<T, bf16>, uint16_t, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
-    vec<stored, W> x; memcpy(&x, p, sizeof x);
-    if constexpr (std::is_same_v<T, bf16>) return bits<vec<float, W>>(__builtin_convertvector(x, vec<uint32_t, W>) << 16);
-    else if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int)) return __builtin_convertvector(x, vec<int, W>);
-    else return x;
+    if constexpr (std::is_same_v<T, bf16>) return bits<vec<float, W>>(bits<vec<uint32_t, W>>(widened<W>((const uint16_t*)p)) << 16);
+    else if constexpr (std::is_same_v<T, bool>) return widened<W>((const uint8_t*)p);
+    else if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int)) return widened<W>(p);
+    else { vec<T, W> x; memcpy(&x, p, sizeof x); return x; }
 }
 template <int W, class T> INLINE auto gather(const T* p, long stride) {
     vec<decltype(get(p)), W> x;
