@@ -6,7 +6,8 @@ import copy
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from optimize.test_reassociation import written
 from samesame.capture import capture
 from samesame.formula.expr import Unsupported
 from samesame.optimize.algebra import specified
+from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import EAGER
 from samesame.optimize.emit.places import reserved
 from samesame.optimize.emit.torch_ops import source
@@ -29,12 +31,12 @@ from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import fn, fold, load, number, plus, times
 from samesame.optimize.job import loaded
 from samesame.optimize.meaning import Checked
-from samesame.optimize.native import Native, candidates, in_stages, native
+from samesame.optimize.native import Native, candidates, in_stages, native, tried
 from samesame.optimize.partition import orders, stages
 from samesame.optimize.read import read
 from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.schedule import NoSchedule, Scheduled
-from samesame.optimize.search import searched
+from samesame.optimize.search import Found, Rewriting, searched
 from samesame.optimize.specification import KEPT, Call, Output, Specification
 
 Tensors = dict[str, torch.Tensor]
@@ -535,3 +537,18 @@ def test_there_is_no_form_of_complex_numbers() -> None:
     specification = read(capture(power, (torch.randn(3, 8),)))
     assert [call.operator for call in specification.calls][-1].startswith("aten.abs")
     assert all(tensor.dtype != "complex64" or tensor.role == "result" for tensor in specification.tensors.values())
+
+
+def test_kernels_are_made_of_the_forms_that_multiply_least() -> None:
+    """What lies between folds takes no memory in a kernel, so that a form may not be dearer than torch's operators."""
+    forms = [Rewriting((number(k),), (), {"time": time, "multiplications": flops})
+             for k, time, flops in ((1, 1.0, 9.0), (2, 2.0, 2.0), (3, 3.0, 1.0))]
+    asked = list[Rewriting]()
+
+    def make(one: Rewriting) -> Iterator[tuple[Candidate, Counter[str]]]:
+        asked.append(one)
+        yield from ()
+
+    with pytest.raises(NoSchedule):
+        list(tried(Found(tuple(forms)), make, {}))
+    assert asked == [forms[2], forms[1]]

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
-from samesame.optimize.contraction import columns
+from samesame.optimize.contraction import columns, is_operand_of_several, products
 from samesame.optimize.forms import (
     Form,
     Place,
@@ -267,6 +267,40 @@ def test_what_a_row_is_divided_by_is_computed_once() -> None:
     assert [y.attributes[0] for y in walk(divisor.value) if y.operator == "load"] == ["grid"]
     assert product.reads == {bases.target, "weight", "scale"} and columns(product) == ["i", "p"]
     torch.testing.assert_close(*computed(module, (x,)), rtol=1e-5, atol=1e-5)
+
+
+class FewBits(nn.Module):
+    """A linear layer whose weights have 8 bits, with a zero and a scale for each group of columns of a row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("weight", torch.randint(0, 255, (40, 3, 8), dtype=torch.uint8))
+        self.zero, self.scale = (nn.Parameter(torch.rand(40, 3) + k) for k in (100, 1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ ((self.weight.float() - self.zero[..., None]) * self.scale[..., None]).flatten(1).T
+
+
+def test_a_weight_of_few_bits_is_made_as_it_is_read() -> None:
+    module, x = FewBits().eval(), torch.randn(5, 24)
+    (product,) = cut(module, x)
+    rows, weights = columns(product)
+    (operands,) = products(product, weights)
+    assert {y.attributes[0] for y in operands.rights.values()} == {"weight", "zero", "scale"} == {
+        y.attributes[0] for (p,) in [products(product, rows)] for y in walk(p.left) if y.operator == "load"}
+    torch.testing.assert_close(*computed(module, (x,)), rtol=1e-4, atol=1e-2)
+
+
+@pytest.mark.parametrize(("factors", "of_several"), [
+    ([load("w", "n", "k"), load("s", "n")], True),
+    ([minus(load("w", "n", "k"), load("z", "n")), load("s", "n")], True),
+    ([load("w", "n", "k"), fn("exp", load("s", "n"))], False),                          # again and again for each row
+    ([minus(load("w", "n", "k"), load("t", "k"))], False),                              # of what has no columns, too
+    ([load("w", "n", "k"), load("v", "m", "n")], False),                                # no axis for rows alone
+    ([fold("max", "j", load("w", "n", "k", "j")), load("s", "n")], False),              # computed
+])
+def test_an_operand_of_several_tensors(factors: list[Form], of_several: bool) -> None:
+    assert is_operand_of_several(factors, load("x", "m", "k"), "n") is of_several
 
 
 @pytest.mark.parametrize(("form", "pairwise"), [
