@@ -164,6 +164,8 @@ def test_kernels_run_in_an_order_that_makes_what_they_read() -> None:
     other = Kernel("other", (Buffer("packed", (N,)),), (), ())
     with pytest.raises(Malformed, match="two buffers"):
         require_order(Program((packing(), other)), made, ["w"])
+    with pytest.raises(Malformed, match="each call returns anew"):
+        require_order(Program((packing(), product())), made, ["w"], ["packed"])
 
 
 def test_a_buffer_is_read_in_its_own_shape() -> None:

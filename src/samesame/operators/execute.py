@@ -83,11 +83,12 @@ def by_weights(nodes: Sequence[Node]) -> list[Node]:
 
 
 def rerun(
-    graph: Graph, values: Mapping[str, torch.Tensor], known: Mapping[str, Value], nodes: Iterable[Node]
+    graph: Graph, values: Mapping[str, torch.Tensor], known: Mapping[str, Value], nodes: Iterable[Node],
+    changed: Changed | None = None,
 ) -> Mapping[str, Value]:
     """These nodes of a float64 run whose values elsewhere are `known`, such as from a run of a graph that is the same
     up to there, and these. No constant of the program may be among them; else as `execute`."""
-    run = _Run(graph, values)
+    run = _Run(graph, values, changed=changed)
     run.wide, run.results = True, ChainMap({}, known)      # type: ignore[arg-type]    # what is known is only read
     with torch.no_grad(), default_dtype(torch.float64):
         run.nodes(nodes)

@@ -21,7 +21,16 @@ from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, along, exchanged, finite, fold, load, times, walk
 from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, Program, Statement, Store, Tile, When
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors, is_function, is_pairwise, is_tensor, leaves, table_of
+from samesame.optimize.partition import (
+    Stage,
+    factors,
+    is_function,
+    is_pairwise,
+    is_tensor,
+    leaves,
+    of_weights,
+    table_of,
+)
 from samesame.optimize.rows import untiled
 from samesame.optimize.space import (
     NARROW,
@@ -435,15 +444,15 @@ def _operands(
             dtype = NARROW if beside == {NARROW} and len(p.rights) == 1 else space.real
             space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
             before = untiled(space, kept)
-            kernels.extend(before.program.kernels)
+            once = bool(of_weights([kept], space.lasting, ()))
+            kernels.extend(replace(kernel, ahead=once) for kernel in before.program.kernels)
             operands.holds.update(before.holds)
             operands.left[p.name] = load(kept.target, *map(along, kept.axes))
         for key, right in p.rights.items():
-            tensor = space.specification.tensors.get(right.attributes[0]) if right.operator == "load" else None
-            if tensor is not None and tensor.role == "weight" and grid.tiles[0].role == "lanes":
-                deepest = _deepestlast(space, several, p.depth)[-1]
+            if right.operator == "load" and right.attributes[0] in space.lasting and grid.tiles[0].role == "lanes":
+                deepest, dtype = _deepestlast(space, several, p.depth)[-1], space.buffers[right.attributes[0]].dtype
                 alone = len(p.rights) == 1 and not p.mixed
-                if tensor.dtype == NARROW and grid.part is None and deepest in right.axes and alone:
+                if dtype == NARROW and grid.part is None and deepest in right.axes and alone:
                     operands.pairs[key] = operands.deep(p, key)[-1]
                 kernels.append(_packed(space, stage, operands, p, key))
     grid.pairs = frozenset(operands.pairs.values())

@@ -399,6 +399,8 @@ def _built(
 class InTriton(Native):
     """Triton kernels for a specification, whose code is proved."""
 
+    early = False
+
     @classmethod
     def space(cls, specification: Specification, cut: list[Stage]) -> Space:
         """Sizes of 1, which Triton's host code takes for numbers, and those that no input has are numbers. The host

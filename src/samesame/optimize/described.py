@@ -75,6 +75,8 @@ def described(scheduled: Scheduled, numbers: Mapping[str, int], space: Space, la
     if "keys" in chosen:
         said.append(f"{chosen['keys'][0]} tiles of keys at a time")
     run = [kernel for kernel in scheduled.program.kernels if not kernel.ahead]
+    if not run:
+        return f"{listed(work(scheduled.group))}: {', '.join(said)}, once, as it is made of weights alone"
     if len(run) > 1:
         said.append(counted(len(run), "kernel"))
     if len(run) < len(scheduled.program.kernels):

@@ -557,9 +557,11 @@ def with_elements(value: Expr, elements: Elements) -> Expr:
     return go(value)
 
 
-def require_order(program: Program, made: Collection[str], weights: Collection[str]) -> None:
+def require_order(
+    program: Program, made: Collection[str], weights: Collection[str], outputs: Collection[str] = ()
+) -> None:
     """What is `made` here is written before it is read, a name is one buffer, and what runs ahead reads weights and
-    what was made of them; else raises Malformed."""
+    what was made of them, and makes none of the outputs, which are new in each call; else raises Malformed."""
     buffers: dict[str, Buffer] = {}
     written: dict[str, bool] = {}
     for kernel in program.kernels:
@@ -574,6 +576,8 @@ def require_order(program: Program, made: Collection[str], weights: Collection[s
         for buffer in kernel.writes:
             if buffer.name in written or buffer.name not in made:
                 raise Malformed(f"{buffer.name} is written by {kernel.name}, and is not its to write")
+            if kernel.ahead and buffer.name in outputs:
+                raise Malformed(f"{kernel.name} runs ahead and writes {buffer.name}, which each call returns anew")
             written[buffer.name] = kernel.ahead
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, prod
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -41,7 +41,7 @@ from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed, require_order
 from samesame.optimize.online import Softmax, softmaxes
-from samesame.optimize.partition import Stage, in_pairs, orders, stages, together
+from samesame.optimize.partition import Stage, in_pairs, of_weights, orders, stages, together
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
 from samesame.optimize.search import Found, Rewriting
@@ -73,6 +73,8 @@ class Native:
     over: Space
     counts: Counter[str] = field(default_factory=Counter)
     lifted: tuple[str, ...] = ()                      # what is said of kernels whose code is proved
+
+    early: ClassVar[bool] = True                      # what is made of weights alone is kept from call to call
 
     @classmethod
     def space(cls, specification: Specification, cut: list[Stage]) -> Space:
@@ -298,24 +300,36 @@ def _native(
 ) -> Native:
     """The fastest kernels for these stages."""
     space = kind.space(specification, cut)
+    outputs = {output.name for output in (*kept, *specification.outputs)}
+    if kind.early:
+        space.early = of_weights(cut, space.lasting, {*outputs, NO_PLACE})
     counts: Counter[str] = Counter()
     chosen, tiles, conditions = list[Scheduled](), dict[str, int](), list[str]()
     found = list(kind.schedules(space, means))
-    works = [work(several[0].group, specification.extents) for several in found]
+    works = [0 if space.early.issuperset(stage.target for stage in several[0].group)
+             else work(several[0].group, specification.extents) for several in found]
     for number, several in enumerate(found):
         own = time.monotonic() + left(until) / (len(found) - number + 1)           # one share for what follows
         best = _fastest(several, space, tune, works[number] / sum(works), counts, own, until)
-        chosen.append(best[0])
+        chosen.append(ahead(best[0], space.early))
         tiles |= best[1].numbers
         conditions += best[2]
     conditions += _composed(kept, specification.outputs, space, cut, Budget(seconds=min(COMPOSITION, left(until))))
     program = Program(sum((each.program.kernels for each in chosen), ()))
     made = {name for each in chosen for name in each.holds}
-    require_order(program, made, specification.named("weight"))
+    require_order(program, made, specification.named("weight"), outputs)
     fixed = {axis: size for axis, size in space.sizes.items() if isinstance(size, int)}
     holds = {name: whole for each in chosen for name, whole in each.formulas(space).items()}
     return kind(specification, bound(program, {**kind.numbers(space), **tiles}), cut, chosen, tiles,
                 tuple(dict.fromkeys(conditions)), fixed, holds, space, counts)
+
+
+def ahead(scheduled: Scheduled, early: frozenset[str]) -> Scheduled:
+    """The same, before the program is used where its stages are made of weights alone."""
+    if not early.issuperset(stage.target for stage in scheduled.group):
+        return scheduled
+    kernels = tuple(replace(kernel, ahead=True) for kernel in scheduled.program.kernels)
+    return replace(scheduled, program=replace(scheduled.program, kernels=kernels))
 
 
 def work(group: Sequence[Stage], extents: Mapping[str, int]) -> int:

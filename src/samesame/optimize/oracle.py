@@ -67,15 +67,25 @@ class Oracle:
         largest = max(math.prod(type_.shape) for node in graph.nodes for type_ in _each(node.type))
         self.signs = 2.0 * torch.randint(0, 2, (2 * largest,), generator=self.generator, dtype=torch.float64) - 1
         self.of_constants: dict[str, Any] | None = None            # the same on every draw
+        self.by_inputs = [node for node in graph.nodes if node.name in behind_inputs(graph)]
+        self.known: dict[str, Any] | None = None                   # what no input has to do with: the same, too
 
     def __call__(self, inputs: Mapping[str, torch.Tensor], draw: int, outside: bool) -> Answer:
         """Signs of errors hang on the number of the `draw`. Where the inputs have a NaN or ∞ (`outside`), attention is
         what arithmetic makes of it."""
         values = {**self.weights, **{name: wide(x) for name, x in inputs.items()}}
         with self.running():
-            known = execute(self.graph, values, changed=_unattended if outside else None)
+            known = self.values(values, _unattended if outside else None)
             last = self.errors(draw, known, {}, self.last)
         return Answer(self.roots(known), self.estimates(last, known), lambda: self.whole(draw, known))
+
+    def values(self, given: Mapping[str, torch.Tensor], changed: Callable[[Node, Any], Any] | None) -> dict[str, Any]:
+        """Every node's value; those that no input has to do with are worked out once."""
+        if self.known is None:
+            known = execute(self.graph, given)
+            behind = {node.name for node in self.by_inputs}
+            self.known = {name: value for name, value in known.items() if name not in behind}
+        return {**self.known, **rerun(self.graph, given, self.known, self.by_inputs, changed)}
 
     def whole(self, draw: int, known: dict[str, Any]) -> Estimates:
         """What rounding in all operators may do, on a draw where these values are known."""
@@ -190,6 +200,15 @@ class Oracle:
             return value
         start = int(torch.randint(0, len(self.signs) - value.numel() + 1, (), generator=self.generator))
         return value + error * self.signs[start : start + value.numel()].view(value.shape)
+
+
+def behind_inputs(graph: Graph) -> frozenset[str]:
+    """The inputs, and what is computed of them."""
+    behind = set[str]()
+    for node in graph.nodes:
+        if node.operator == "input" or any(part.name in behind for part in node.inputs):
+            behind.add(node.name)
+    return frozenset(behind)
 
 
 def last_operators(graph: Graph) -> frozenset[str]:

@@ -385,13 +385,26 @@ def lanes_of(x: Form, weights: Collection[str]) -> set[str]:
     return packed or {axis for y in given for axis in in_memory(y)[-1:]} or set(x.axes)
 
 
-def groups(stages: list[Stage], alone: Iterable[str] = ()) -> Iterator[list[Stage]]:
+def of_weights(stages: Iterable[Stage], weights: Collection[str], outputs: Collection[str]) -> frozenset[str]:
+    """The targets that are made of weights alone and are no outputs, so that they need be made once. What is looked up
+    in data waits, as somebody has to look whether there is such a place."""
+    early = set[str]()
+    for stage in stages:
+        looks_up = any(x.operator == "lookup" for x in walk(stage.whole))
+        if stage.target not in outputs and not looks_up and stage.reads <= {*weights, *early}:
+            early.add(stage.target)
+    return frozenset(early)
+
+
+def groups(
+    stages: list[Stage], alone: Iterable[str] = (), early: Collection[str] = ()
+) -> Iterator[list[Stage]]:
     """Neighbouring stages that may share the loops over the axes they have in common; `alone` are targets that stand
-    by themselves."""
+    by themselves, `early` those that are made once."""
     group: list[Stage] = []
     for stage in stages:
         apart = group and (stage.target in alone or group[-1].target in alone or not shared([*group, stage])
-                           or elsewhere(stage, group))
+                           or elsewhere(stage, group) or (stage.target in early) is not (group[-1].target in early))
         if apart:
             yield group
             group = []

@@ -42,7 +42,8 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
     indices = {stage.target for stage in space.stages if stage.target not in outputs and "int" in stage.dtype}
     in_one = {mean.mean.target: mean for mean in means}
     within = {stage.target for mean in means for stage in mean.stages[:-1]}
-    neighbours = groups([stage for stage in space.stages if stage.target not in within], contractions | indices)
+    neighbours = groups([stage for stage in space.stages if stage.target not in within], contractions | indices,
+                        space.early)
     for group in neighbours if gpu else chain.from_iterable(map(partial(as_they_lie, space), neighbours)):
         if group[0].target == NO_PLACE:
             if gpu:

@@ -59,8 +59,8 @@ NARROW = "bfloat16"                              # what machines multiply in pai
 
 @dataclass
 class Space:
-    """The tensors of one partition as buffers, over size symbols where the program's own sizes allow it; and on how
-    many threads kernels are to run."""
+    """The tensors of one partition as buffers, over size symbols where the program's own sizes allow it; on how many
+    threads kernels are to run; and which stages are made once, of weights."""
 
     specification: Specification
     stages: list[Stage]
@@ -68,6 +68,7 @@ class Space:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     alike: dict[str, str] = field(default_factory=dict)
     threads: int = field(default_factory=torch.get_num_threads)
+    early: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self._find_shapes()
@@ -102,6 +103,11 @@ class Space:
         while self.alike.get(axis, axis) != axis:
             axis = self.alike[axis]
         return axis
+
+    @property
+    def lasting(self) -> frozenset[str]:
+        """The tensors that are the same in every call: weights, and what is made of them early."""
+        return self.early.union(self.specification.named("weight"))
 
     def extent(self, axis: str) -> int:
         extents = self.specification.extents
