@@ -262,8 +262,8 @@ def test_the_error_of_what_is_moved_is_moved_with_it(monkeypatch):
 
     ran = []
     rerun = oracle.rerun
-    monkeypatch.setattr(oracle, "rerun", lambda graph, values, known, nodes: ran.extend(
-        node.operator for node in nodes) or rerun(graph, values, known, nodes))
+    monkeypatch.setattr(oracle, "rerun", lambda graph, values, known, nodes, changed=None: ran.extend(
+        node.operator for node in nodes) or rerun(graph, values, known, nodes, changed))
     x = torch.randn(5, 7)
     (own,) = Oracle(capture(still, (x,)), {})({"x": x}, 0, False).whole
     answer = Oracle(capture(moved, (x,)), {})({"x": x}, 0, False)

@@ -85,6 +85,8 @@ class Oracle:
             known = execute(self.graph, given)
             behind = {node.name for node in self.by_inputs}
             self.known = {name: value for name, value in known.items() if name not in behind}
+            if changed is None:
+                return known
         return {**self.known, **rerun(self.graph, given, self.known, self.by_inputs, changed)}
 
     def whole(self, draw: int, known: dict[str, Any]) -> Estimates:
