@@ -295,7 +295,8 @@ def test_a_weight_of_few_bits_is_made_as_it_is_read() -> None:
     ([load("w", "n", "k"), load("s", "n")], True),
     ([minus(load("w", "n", "k"), load("z", "n")), load("s", "n")], True),
     ([load("w", "n", "k"), fn("exp", load("s", "n"))], False),                          # again and again for each row
-    ([minus(load("w", "n", "k"), load("t", "k"))], False),                              # of what has no columns, too
+    ([minus(load("w", "n", "k"), load("t", "k"))], True),                               # what all columns share
+    ([load("t", "k")], False),                                                          # nothing with columns
     ([load("w", "n", "k"), load("v", "m", "n")], False),                                # no axis for rows alone
     ([fold("max", "j", load("w", "n", "k", "j")), load("s", "n")], False),              # computed
 ])

@@ -49,9 +49,9 @@ from samesame.optimize.space import (
 @dataclass(frozen=True)
 class Product:
     """One fold of a contraction: Σ over `depth` of scale · left · right, where only the right operand has the column
-    axis. `rights` are the tensors of which that is made as it is read, by the names that stand for them: a weight, or
-    one of few bits with its zeros and scales. Where none is a factor (`mixed`), `left` is what is summed, over these
-    names."""
+    axis. `rights` are the tensors with that axis of which it is made as it is read, by the names that stand for them: a
+    weight, or one of few bits with its zeros and scales. Where none is a factor (`mixed`), `left` is what is summed,
+    over these names."""
 
     name: str
     depth: tuple[str, ...]
@@ -105,11 +105,11 @@ def named_rights(name: str, factors: Iterable[Form], column: str) -> tuple[dict[
 
 
 def is_operand_of_several(factors: Sequence[Form], left: Form, column: str) -> bool:
-    """Whether these factors are made of tensors with the column axis, without functions, so that they cost little where
-    they are read; and what they meet has an axis that they all lack."""
+    """Whether these factors are made of tensors, some with the column axis, without functions, so that they cost little
+    where they are read; and what they meet has an axis that they all lack."""
     parts = leaves(times(*factors))
     cheap = not any(map(is_function, walk(*factors)))
-    made_of = bool(parts) and all(is_tensor(x) and column in x.axes for x in parts)
+    made_of = all(map(is_tensor, parts)) and any(column in x.axes for x in parts)
     return cheap and made_of and not {*left.axes} <= {axis for x in parts for axis in x.axes}
 
 
@@ -343,7 +343,8 @@ def _result(
 def _kernel(
     space: Space, map: str, stage: Stage, operands: Operands, nest: Nest, writes: tuple[Buffer, ...] = ()
 ) -> Kernel:
-    forms = (*operands.left.values(), *([] if writes else [stage.value]))
+    forms = [*operands.left.values(), *(p.right for p in operands.several if p.right is not None)]
+    forms += [] if writes else [stage.value]
     names = {x.attributes[0] for form in forms for x in walk(form) if x.operator == "load"} - set(stage.folds)
     rights = {key: right for p in operands.several for key, right in p.rights.items()}
     names -= rights.keys()
