@@ -91,9 +91,10 @@ MENDED = {"test_captured_cases.py", "test_refine.py", "test_refine_cli.py", "tes
 def edits_are_tried_for_a_shorter_time(request, monkeypatch):
     """The search for edits that mend a program begins when the verdict stands, and takes most of the time of a test
     whose programs differ."""
-    if request.path.parent.name in VERDICTS and request.path.name not in MENDED:
-        for module in ("samesame.diagnose", "samesame.refine.mending"):
-            monkeypatch.setattr(import_module(module), "_SECONDS", 0.2)  # not imported above, as before
+    room = request.path.parent.name
+    if room in VERDICTS and request.path.name not in MENDED:
+        module = import_module("samesame.refine.mending" if room == "refine" else "samesame.diagnose")
+        monkeypatch.setattr(module, "_SECONDS", 0.2)  # not imported above, as before
 
 
 # Of these files' parametrised tests the suite takes one of so many; the others are among the long ones.
