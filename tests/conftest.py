@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -78,6 +79,22 @@ def what_is_open_is_tried_for_a_shorter_time(request, monkeypatch):
         from samesame.lift import tried  # not above, as before
 
         monkeypatch.setattr(tried, "SECONDS", 1.0)
+
+
+# Folders whose tests ask what the verdict is, and their files that ask more. How a difference or a loss could be mended
+# is what tests/test_diagnose.py, the tests of reports and these files have as users have it.
+VERDICTS = {"capture", "onnx", "operators", "pairs", "promises", "refine", "relate", "soundness"}
+MENDED = {"test_captured_cases.py", "test_refine.py", "test_refine_cli.py", "test_rounding.py"}
+
+
+@pytest.fixture(autouse=True)
+def edits_are_tried_for_a_shorter_time(request, monkeypatch):
+    """The search for edits that mend a program begins when the verdict stands, and takes most of the time of a test
+    whose programs differ."""
+    room = request.path.parent.name
+    if room in VERDICTS and request.path.name not in MENDED:
+        module = import_module("samesame.refine.mending" if room == "refine" else "samesame.diagnose")
+        monkeypatch.setattr(module, "_SECONDS", 0.2)  # not imported above, as before
 
 
 # Of these files' parametrised tests the suite takes one of so many; the others are among the long ones.

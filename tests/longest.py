@@ -4,6 +4,18 @@ By file, with the parameters that a test is called with.
 """
 
 LONGEST = {
+    "capture/test_capture_models.py": {
+        "test_graphs_compute_the_model_on_other_inputs_and_weights[gpt_neox-eager-export]",
+        "test_graphs_compute_the_model_on_other_inputs_and_weights[phi3-sdpa-export]",
+    },
+    "capture/test_woven.py": {
+        "test_weights_that_a_rank_does_not_use_are_cleared_in_any_order[one bucket]",
+        "test_weights_that_a_rank_does_not_use_are_cleared_in_any_order[views]",
+        "test_what_may_come_in_any_order_computes_the_same[back]",
+        "test_what_may_come_in_any_order_computes_the_same[middle]",
+        "test_what_may_come_in_any_order_computes_the_same[other_column]",
+        "test_what_may_come_in_any_order_computes_the_same[other_row]",
+    },
     "formula/test_masked_means.py": {
         "test_what_is_another_mean_is_not_proved[the diagonal alone]",
     },
@@ -24,6 +36,7 @@ LONGEST = {
         "test_a_script_does_not_import_what_lies_beside_it",
     },
     "fuzz/test_fuzz_rules.py": {
+        "test_every_rule_is_as_exact_as_its_label_says[exact]",
         "test_every_rule_is_as_exact_as_its_label_says[finite]",
         "test_every_rule_is_as_exact_as_its_label_says[integers]",
         "test_twins_compute_what_their_programs_compute",
@@ -84,6 +97,7 @@ LONGEST = {
         "test_its_twin_is_not[flagged-flagged_or_nothing]",
         "test_its_twin_is_not[slope_from_one-slope]",
         "test_its_twin_is_not[turned-turned_back]",
+        "test_rows_fill_as_many_pages_as_there_are_and_something_of_one",
     },
     "lift/test_lift_messages.py": {
         "test_a_reader_that_leaves_is_no_failure",
@@ -91,7 +105,12 @@ LONGEST = {
     "lift/test_lift_more.py": {
         "test_it_is_not_what_it_is_not[grows_from_nothing]",
         "test_it_is_not_what_it_is_not[scaled_from_infinity]",
+        "test_pages_have_a_formula",
         "test_what_is_no_number_is_not_proved",
+    },
+    "lift/test_lift_packed.py": {
+        "test_it_is_not_what_it_is_not[slots-cached_in_turned_blocks]",
+        "test_it_is_verified_and_what_torch_computes[slots-cached-0 \\u2264 slots[\\u2026] < block\\xb7blocks]",
     },
     "lift/test_lift_parts.py": {
         "test_what_is_put_together_wrongly_is_refused[above_two]",
@@ -99,31 +118,61 @@ LONGEST = {
         "test_what_is_put_together_wrongly_is_refused[half]",
         "test_what_is_put_together_wrongly_is_refused[inside]",
     },
+    "lift/test_lift_random_branches.py": {
+        "test_it_is_verified_and_is_what_the_interpreter_stores[3]",
+        "test_it_is_verified_and_is_what_the_interpreter_stores[4]",
+    },
     "lift/test_lift_ranked.py": {
         "test_it_is_not_what_it_is_not[gates-gated_by_what_was_chosen]",
         "test_it_is_not_what_it_is_not[three-top_three_turned]",
         "test_it_is_verified_and_what_torch_computes[three-top_three]",
     },
     "lift/test_lift_read.py": {
+        "test_a_contract_on_what_is_read_is_the_users",
+        "test_what_is_read_is_a_size[padded_item]",
+        "test_what_is_read_twice_is_said_once",
         "test_what_is_wrong_at_the_number_that_is_read_is_violated[padded_short]",
+    },
+    "lift/test_lift_refuted.py": {
+        "test_a_right_kernel_is_not_refuted",
+        "test_a_wrong_kernel_is_violated_with_a_case[launch_decay]",
     },
     "lift/test_lift_safe_maximum.py": {
         "test_another_maximum_is_no_such_guard",
+        "test_zero_for_no_maximum_yet[equal]",
     },
     "lift/test_lift_served.py": {
+        "test_it_is_not_what_it_is_not[put_at_places-place_doubled]",
         "test_it_is_not_what_it_is_not[take_next-taken_next_but_first]",
     },
     "lift/test_lift_sizes_written.py": {
+        "test_rows_that_programs_share",
+        "test_shifts_by_a_row_of_shifts",
         "test_sizes_of_given_tensors_are_so_many_of_one_another",
     },
     "lift/test_lift_slices.py": {
         "test_a_part_is_not_the_whole[beside_a_gap]",
     },
+    "lift/test_lift_strangers.py": {
+        "test_it_is_not_what_it_is_not[scaled-scaled_by_another]",
+        "test_it_is_verified_and_what_torch_computes[put-put]",
+    },
     "lift/test_lift_strided.py": {
+        "test_with_another_padding_they_are_not[convolution_without_padding-convolution]",
         "test_with_another_padding_they_are_not[greatest_and_zero-greatest]",
+    },
+    "lift/test_lift_turns.py": {
+        "test_it_is_verified_and_the_formula_knows_of_no_tiles[inner]",
     },
     "lift/test_lift_written.py": {
         "test_the_written_length_is_a_need_and_other_sizes_are_free[pairs]",
+        "test_the_written_length_is_a_need_and_other_sizes_are_free[window]",
+    },
+    "onnx/test_onnx_files.py": {
+        "test_importing_samesame_does_not_import_onnx",
+    },
+    "onnx/test_onnx_recurrent.py": {
+        "test_an_export_is_proved_and_a_wrong_setting_is_found[LSTM]",
     },
     "operators/test_powers.py": {
         "test_powers_of_a_sigmoid_are_a_moving_average",
@@ -131,15 +180,20 @@ LONGEST = {
         "test_whole_powers_of_any_number_are_a_decay[<lambda>2]",
     },
     "operators/test_provisos.py": {
+        "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[a piece of what is left]",
+        "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[a piece]",
         "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[of numbers]",
         "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[what is left in a piece]",
-        "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[a piece of what is left]",
         "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[what is left]",
     },
     "optimize/test_lookups.py": {
         "test_kernels_look_up_what_torch_does_and_raise_its_errors[experts]",
+        "test_kernels_look_up_what_torch_does_and_raise_its_errors[paged]",
+        "test_kernels_look_up_what_torch_does_and_raise_its_errors[routed]",
         "test_what_is_looked_up_is_multiplied_where_it_lies[experts]",
         "test_what_is_said_of_them_is_proved[experts]",
+        "test_what_is_said_of_them_is_proved[paged]",
+        "test_what_is_said_of_them_is_proved[words]",
     },
     "optimize/test_native.py": {
         "test_what_is_read_whole_and_in_parts_is_kept_and_not_computed_again",
@@ -148,10 +202,19 @@ LONGEST = {
         "test_every_map_is_proved[gated_mlp]",
         "test_every_map_is_proved[low_rank]",
     },
+    "optimize/test_segments.py": {
+        "test_what_is_said_of_them_is_proved[Joined]",
+        "test_what_is_said_of_them_is_proved[Largest]",
+        "test_what_is_said_of_them_is_proved[Masked]",
+        "test_what_is_said_of_them_is_proved[Normed]",
+        "test_what_is_said_of_them_is_proved[Twice]",
+    },
     "pairs/test_replayed.py": {
+        "test_what_is_proved_is_replayed[einsum bij,kj->bki]",
         "test_what_is_proved_is_replayed[experts masked and gathered]",
     },
     "pairs/test_verdicts.py": {
+        "test_pair_is_proved_the_same[fused qkv]",
         "test_twin_is_different[tokens by nonzero, added in place-first slot]",
     },
     "promises/test_folds.py": {
@@ -166,6 +229,9 @@ LONGEST = {
     "promises/test_named_numbers.py": {
         "test_the_gradient_of_a_loss_asks_for_no_number_that_the_loss_does_not",
     },
+    "promises/test_size_regions.py": {
+        "test_causal_attention_is_the_same_for_every_size",
+    },
     "promises/test_state_cli.py": {
         "test_json_has_the_differences",
     },
@@ -178,7 +244,9 @@ LONGEST = {
         "test_no_verdict_on_a_job_is_false[sixth_35_sync_batchnorm]",
         "test_no_verdict_on_a_kernel_is_false[eighth_more_16_gae]",
         "test_no_verdict_on_a_kernel_is_false[fourth_02_scaled_masked_softmax]",
+        "test_no_verdict_on_a_pair_in_files_of_its_own_is_false[eighth_01_palm_parallel_fused]",
         "test_no_verdict_on_a_pair_is_false[sizes-sliding_window_16_forgotten]",
+        "test_no_verdict_on_a_pair_is_false[state-out_argument_or_fresh]",
     },
     "promises/test_weights.py": {
         "test_a_fresh_llama_and_its_fused_port[False]",
@@ -199,50 +267,87 @@ LONGEST = {
         "test_a_reduction_refines_also_where_the_last_piece_is_smaller[4]",
     },
     "refine/test_captured_cases.py": {
+        "test_what_refines_is_proved_of_the_captured_program[aws_llama-reshape.149-shard(0)]",
         "test_what_refines_is_proved_of_the_captured_program[gpt-div_2-replicated]",
         "test_what_refines_is_proved_of_the_captured_program[qwen2-getitem_34-replicated]",
     },
     "refine/test_comm_hooks.py": {
+        "test_what_a_hook_does_is_compared[divided_by_its_callback-None-refines]",
         "test_what_a_hook_does_is_compared[gradient_by_gradient-2-refines]",
         "test_what_a_hook_does_is_compared[in_double-None-refines]",
     },
     "refine/test_futures_together.py": {
         "test_who_waits_for_all_waits_for_each[collected-refines]",
     },
+    "refine/test_handed_on.py": {
+        "test_a_gru_of_two_layers_handed_on[True-refines]",
+    },
     "refine/test_norms_by_hand.py": {
         "test_moments_of_strips_make_a_group_norm[merged]",
     },
     "refine/test_put_together.py": {
+        "test_a_step_on_flat_shards_is_a_step_on_the_weights",
         "test_a_step_that_misses_a_part_is_none[a part]",
+    },
+    "refine/test_refine.py": {
+        "test_a_missing_reduction_is_named_and_mended",
+        "test_correct_jobs_refine_and_planted_mistakes_do_not[accumulation-None]",
+        "test_each_stage_has_the_gradients_of_its_own_weights",
     },
     "refine/test_single_numbers.py": {
         "test_a_weight_of_one_number_without_an_equal_needs_no_name[1]",
+        "test_moments_that_are_merged_part_by_part[1.0-refines]",
+    },
+    "refine/test_synchronised_norm.py": {
+        "test_statistics_are_those_of_the_whole_batch",
+    },
+    "refine/test_training_steps.py": {
+        "test_gradients_that_a_program_leaves_are_compared",
+        "test_weights_that_no_rank_uses_are_left_as_they_were",
+    },
+    "relate/test_assumed.py": {
+        "test_it_is_said_in_the_names_of_inputs[inputs]",
+    },
+    "relate/test_channels.py": {
+        "test_what_is_stored_is_read_by_its_channels[a window]",
     },
     "relate/test_chosen_experts.py": {
         "test_other_experts_and_other_shares_differ",
     },
     "relate/test_finite_masks.py": {
+        "test_what_masks_put_in_is_minus_infinity_under_a_condition_that_the_headline_names[<lambda>-<lambda>-kept0]",
         "test_what_masks_put_in_is_minus_infinity_under_a_condition_that_the_headline_names[<lambda>-<lambda>-kept2]",
     },
     "relate/test_halves.py": {
+        "test_pairs_and_halves_are_the_same_with_weights_in_that_order[Halves]",
         "test_weights_in_another_order_or_turned_back_are_not[moved2--1]",
     },
     "relate/test_induction.py": {
+        "test_a_loop_is_proved_for_every_length[backwards-turned]",
+        "test_a_loop_is_proved_for_every_length[decay_of_its_start-decay]",
         "test_nothing_is_taken_for_granted_of_what_a_round_is_given[counted_down-counted_around-other0]",
     },
     "relate/test_relating.py": {
+        "test_a_gradient_goes_through_relu_by_what_comes_in_or_by_what_comes_out[<lambda>1]",
         "test_a_gradient_that_goes_through_elsewhere_is_another[<lambda>-undecided]",
+        "test_a_wrong_layer_and_all_above_it_stay_unrelated[2]",
     },
     "relate/test_scans.py": {
         "test_a_step_that_decays_at_once_or_is_left_out_is_a_difference[0--1]",
         "test_steps_and_their_decays_are_the_same[5]",
         "test_steps_and_their_decays_are_the_same[7]",
     },
+    "relate/test_table_pieces.py": {
+        "test_a_table_that_says_every_number_twice_is_the_one_that_says_it_once",
+    },
     "relate/test_tables.py": {
         "test_a_table_is_also_what_it_was_made_of",
     },
     "relate/test_tabulated.py": {
         "test_a_cache_that_grows_is_one_that_fills_a_buffer",
+    },
+    "relate/test_weights_worked_out.py": {
+        "test_products_of_matrices_are_kept_in_one_tensor[selected]",
     },
     "relate/test_zero_outputs.py": {
         "test_the_gradient_of_what_a_norm_takes_out",
@@ -252,10 +357,18 @@ LONGEST = {
     },
     "suite/test_suite_run.py": {
         "test_a_change_of_what_it_read_is_seen[a module it found missing]",
+        "test_a_suite_is_pasted_with_a_row_for_each_entry",
         "test_an_unchanged_entry_is_free",
         "test_each_entry_leads_to_its_report_as_its_verb_draws_it",
     },
+    "sweep/test_sweep_models.py": {
+        "test_a_bias_that_vllm_drops_is_found_with_its_line",
+    },
+    "sweep/test_sweep_verb.py": {
+        "test_a_sweep_is_pasted_with_a_row_for_each_probe",
+    },
     "test_budgets.py": {
+        "test_a_limit_that_is_not_reached_changes_nothing",
         "test_a_second_interrupt_does_not_wait",
         "test_an_interrupt_while_proving_leaves_what_was_proved[0.0]",
         "test_what_was_reached_stays",
@@ -265,11 +378,14 @@ LONGEST = {
     },
     "test_diagnose.py": {
         "test_a_planted_error_is_told_and_the_first_edit_names_it[fused: keys and values swapped]",
+        "test_a_planted_error_is_told_and_the_first_edit_names_it[llama: sign of the rotation]",
+        "test_without_an_error_they_are_the_same[1]",
     },
     "test_examples.py": {
         "test_a_training_step_by_hand_is_the_one_of_torch",
     },
     "test_ranks.py": {
+        "test_local_weights_are_the_parts_of_the_whole_that_their_placements_say",
         "test_placements_as_runs_of_indices[{'dp': 2, 'tp': 4}-[Replicate(), Shard(dim=1)]]",
     },
     "test_ranks_jobs.py": {
@@ -278,6 +394,9 @@ LONGEST = {
     "test_same_models.py": {
         "test_eager_and_sdpa_attention_are_proved_the_same[llama]",
         "test_the_exported_and_decomposed_model_is_proved_the_same[olmo2-eager]",
+    },
+    "test_testing.py": {
+        "test_the_package_exports_functions_whatever_was_imported_first",
     },
     "test_triton_models.py": {
         "test_a_kernel_is_the_reference_for_every_number_of_rows",
@@ -292,7 +411,17 @@ LONGEST = {
     "test_vllm_check.py": {
         "test_a_change_of_the_last_scaling_alone_is_found[cohere-logit_scale-0.3]",
     },
+    "test_vllm_compiled.py": {
+        "test_the_compiled_graph_is_the_same_as_the_modules",
+    },
     "test_vllm_same.py": {
         "test_vllm_is_proved_the_same_but_for_its_kernels[phi3]",
+    },
+    "test_world.py": {
+        "test_all_reduce[3-avg]",
+        "test_all_reduce[3-max]",
+        "test_all_reduce[3-min]",
+        "test_all_reduce[3-product]",
+        "test_all_to_all_with_uneven_splits[two]",
     },
 }

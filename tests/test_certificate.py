@@ -275,7 +275,7 @@ def refused(form):
     return sentence
 
 
-@pytest.mark.parametrize("seed", range(35))
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 35))])
 @about_each
 def test_a_change_is_noticed_whether_or_not_it_was_sealed_again(certificates, name, seed):
     form = tampered(certificates[name], seed)
@@ -304,13 +304,15 @@ FORGED = {
 }
 
 
-def test_a_formula_forged_with_all_digests_is_refuted(certificates):
-    """Every node of every formula of every proof, changed one at a time. What both sides share is changed on both, and
-    then the second prover agrees; torch's operators do not. Accepted is only what means the same as before."""
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.long) for first in (1, 2))])
+def test_a_formula_forged_with_all_digests_is_refuted(certificates, first):
+    """Every node of every formula of every proof, changed one at a time, in three parts. What both sides share is
+    changed on both, and then the second prover agrees; torch's operators do not. Accepted is only what means the same
+    as before."""
     tried = refuted = 0
     original = certificates["at these sizes"]
     for name, proof in original["proofs"].items():
-        for place, row in enumerate(proof["claim"]["nodes"]):
+        for place, row in [*enumerate(proof["claim"]["nodes"])][first::3]:
             forged = FORGED.get(row[0], lambda row: None)(row)
             if forged is None:
                 continue
@@ -322,7 +324,7 @@ def test_a_formula_forged_with_all_digests_is_refuted(certificates):
                 refuted += 1
             else:
                 assert means_the_same(proof["claim"], form["proofs"][name]["claim"]), (name, place, row)
-    assert tried > 80 and refuted > 0.7 * tried
+    assert tried > 26 and refuted > 0.7 * tried
 
 
 def means_the_same(claim, forged):

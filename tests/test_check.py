@@ -320,7 +320,7 @@ def deep(layers, activation):
 
 
 def test_a_time_limit_leaves_what_was_established():
-    left, right = deep(20, silu), deep(20, spelled)
+    left, right = deep(6, silu), deep(6, spelled)
     verdict = check(left, right, X, timeout=0.0)
     assert verdict.verdict == "undecided"
     assert any("time limit was reached" in note for note in verdict.notes)

@@ -78,13 +78,13 @@ def content(graph):
     return graph.name, nodes, [(name, root.name) for name, root in graph.roots]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(graphs())
 def test_text_can_be_read_back(graph):
     assert content(parse(text_form(graph))) == content(graph)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(graphs())
 def test_json_can_be_read_back(graph):
     written = json.dumps(to_json(graph), allow_nan=False)

@@ -13,8 +13,8 @@ pytest.importorskip("triton")
 from told_again import all_told
 
 TESTS = Path(__file__).parent
-NAMES = ("welford", "flip of a concatenation")
-MORE = (*NAMES, "attention, fused and in three steps", "recurrence by a triangular matrix")
+NAMES = ("argmax", "flip of a concatenation")
+MORE = (*NAMES, "welford", "attention, fused and in three steps", "recurrence by a triangular matrix")
 MORE += ("flash_attention", "running_variance", "rms_norm_backward", "matmul")
 
 

@@ -8,10 +8,14 @@ from textwrap import dedent
 
 PROGRAM = dedent("""
     import sys
+
+    import samesame.check, samesame                            # a module of the name of a verb, before the verb
+    from samesame import check
+    assert samesame.check is check and check.__name__ == "check"
+
     import torch
     from torch import compile
 
-    from samesame import check
     from samesame.capture import capture
 
     def plain(x):
@@ -25,6 +29,9 @@ PROGRAM = dedent("""
     loaded = [name for name in ("torch._dynamo", "triton", "sympy") if name in sys.modules]
     assert not loaded, loaded
 
+    import samesame.capture.targets                            # which know of files of every kind
+    assert not [name for name in sys.modules if name.startswith("onnx")]
+
     def compiled_meanwhile(x):
         return compile(plain)(x)
 
@@ -33,6 +40,9 @@ PROGRAM = dedent("""
     assert [node.operator for node in graph.nodes] == [node.operator for node in capture(plain, x).nodes]
     assert not torch._dynamo.utils.counters["stats"]           # nothing was compiled
     assert sys.modules["torch._dynamo"].__spec__.loader.__class__.__name__ != "_Loader"
+
+    from samesame import assert_same
+    assert callable(assert_same)
 """)
 
 

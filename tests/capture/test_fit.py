@@ -22,7 +22,7 @@ COEFFICIENTS = st.integers(-20, 20)
 MONOMIALS = [(), (B,), (T,), (B, T), (T, T), (B, B, T)]
 
 
-FEW = settings(max_examples=30, deadline=None)  # each looks through all forms
+FEW = settings(max_examples=20, deadline=None)  # each looks through all forms
 
 
 def column(size) -> list[int]:

@@ -371,13 +371,13 @@ def test_changed_programs_that_differ_are_not_proved(seed):
             assert "internal" not in answer.reason
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(6))
 def test_changed_random_formulas_that_differ_are_not_proved(seed):
     """The same for random formulas with masks, maxima, quotients, conditional and looked-up indices."""
     random = Random(seed)
     draws = [leaf_values(k) for k in range(4)]
     compared = 0
-    while compared < 40:
+    while compared < 27:
         v = index(3)
         expr = random_formula(random, [(v, 3)], random.choice((2, 3)))
         mutant = mutate(expr, random)

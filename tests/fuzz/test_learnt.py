@@ -61,7 +61,7 @@ def test_what_was_proved_of_blocks_is_a_rewrite_in_both_directions(store):
     found = learnt(store)
     assert len(found) >= 4 and len({rule.name for rule in found}) == len(found)
     for program in of(3, 4):
-        twins = [twin_of(program, random.Random(seed), found) for seed in range(20)]
+        twins = [twin_of(program, random.Random(seed), found) for seed in range(12)]
         by_learnt = [twin for twin in twins if twin and any(name.startswith("learnt-") for name in twin.rules)]
         assert by_learnt and not any(twin.exact for twin in by_learnt), "proved over the reals"
         for twin in by_learnt:

@@ -70,7 +70,7 @@ def at_points(expr: Expr):
             yield bool(evaluate(Grid((), put), {}, {"n": n})), (n, i, j)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(CONDITIONS, CONDITIONS)
 def test_what_is_proved_holds_at_every_point(fact: Expr, goal: Expr) -> None:
     if IndexProver(work=300_000).proves((fact,), goal):

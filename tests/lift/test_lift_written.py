@@ -27,9 +27,11 @@ def test_the_written_length_is_a_need_and_other_sizes_are_free(name: str) -> Non
     assert any(need.startswith("lengths written as ") for need in found.kernels[0].preconditions)
 
 
-def test_another_function_is_different() -> None:
-    assert lift(KERNELS.target("window"), f"{KERNELS.file}:window_turned").against == "different"
-    assert lift(KERNELS.target("window_of_four"), f"{KERNELS.file}:window").against == "different"
+@pytest.mark.parametrize("name, reference", [
+    ("window", "window_turned"), pytest.param("window_of_four", "window", marks=pytest.mark.long),
+])
+def test_another_function_is_different(name: str, reference: str) -> None:
+    assert lift(KERNELS.target(name), f"{KERNELS.file}:{reference}").against == "different"
 
 
 def test_what_is_wrong_at_the_length_is_violated() -> None:

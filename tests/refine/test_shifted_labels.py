@@ -21,18 +21,22 @@ class Model(nn.Module):
         self.head = nn.Linear(4, 5, bias=False)
 
     def forward(self, x: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        shifted = F.pad(labels, (0, 1), value=-100)[..., 1:]
-        return F.cross_entropy(self.head(x).flatten(0, 1), shifted.flatten(), ignore_index=-100)
+        return loss(self.head(x), labels)
 
 
-def verdict(distributed: Any, backward: bool = True) -> Any:
-    given = torch.randn(4, 3, 4), torch.randint(0, 5, (4, 3))
-    return refine(Model, distributed, given, world_size=2, backward=backward,
+def loss(x: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    shifted = F.pad(labels, (0, 1), value=-100)[..., 1:]
+    return F.cross_entropy(x.flatten(0, 1), shifted.flatten(), ignore_index=-100)
+
+
+def verdict(sequential: Any, distributed: Any, backward: bool = True) -> Any:
+    given = torch.randn(4, 3, 4), torch.randint(0, 4, (4, 3))
+    return refine(sequential, distributed, given, world_size=2, backward=backward,
                   relations={"x": "shard(0)", "labels": "shard(0)"}, expected={"0": "partial(avg)"})
 
 
 def test_the_mean_over_labels_that_count_is_taken_apart() -> None:
-    found = verdict(lambda rank, ranks: Model(), backward=False)
+    found = verdict(lambda: loss, lambda rank, ranks: loss, backward=False)
     assert found.verdict == "refines", plain_text(found)
     assert "no element of labels is -100" in found.provided
 
@@ -40,5 +44,5 @@ def test_the_mean_over_labels_that_count_is_taken_apart() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("averaged", [True, False])
 def test_gradients_are_averaged(averaged: bool) -> None:
-    found = verdict(lambda rank, ranks: DistributedDataParallel(Model()) if averaged else Model())
+    found = verdict(Model, lambda rank, ranks: DistributedDataParallel(Model()) if averaged else Model())
     assert found.verdict == ("refines" if averaged else "does not refine"), plain_text(found)

@@ -114,7 +114,7 @@ def test_a_layer_on_another_rung_is_a_line_of_its_own():
 
 
 def test_a_page_does_not_grow_with_the_number_of_layers():
-    small, large = (len(check_html(pictured.checked(layers=n))) for n in (3, 5))
+    small, large = (len(check_html(pictured.checked(layers=n))) for n in (2, 4))
     assert large < small + 6_000
 
 

@@ -24,14 +24,14 @@ from store_samples import Content, assert_only_the_damage_is_lost, files, rule
 FORK = multiprocessing.get_context("fork")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_truncated_at_any_byte(data, sound, tmp_path_factory):
     length = data.draw(st.integers(0, len(sound)))
     assert_only_the_damage_is_lost(tmp_path_factory.mktemp("cut"), sound, Content(sound[:length]))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=18, deadline=None)
 @given(data=st.data())
 def test_garbage_at_any_offset(data, sound, tmp_path_factory):
     garbage = data.draw(st.binary(min_size=1, max_size=64)) * data.draw(st.sampled_from([1, 10, 200]))
