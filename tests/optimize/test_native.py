@@ -552,3 +552,19 @@ def test_kernels_are_made_of_the_forms_that_multiply_least() -> None:
     with pytest.raises(NoSchedule):
         list(tried(Found(tuple(forms)), make, {}))
     assert asked == [forms[2], forms[1]]
+
+
+class Counted(nn.Module):
+    """A mean over what a mask leaves, a share of it, and what is above a count."""
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        count = mask.sum(-1).clamp(min=1)
+        return (x * mask).sum(-1) / count, x / mask.sum(), torch.where(x > mask.sum(-1, keepdim=True) / 20, x, 0.0)
+
+
+def test_truths_are_counted() -> None:
+    inputs = torch.randn(5, 37), torch.rand(5, 37) > 0.6
+    for found, expected in zip(*several(Counted().eval(), inputs), strict=True):
+        torch.testing.assert_close(found.to(expected.dtype), expected)
+    (call,) = read(capture(lambda mask: mask.sum() + 1, (torch.ones((1 << 24) + 1, dtype=torch.bool),))).calls
+    assert call.operator.startswith("aten.sum")
