@@ -88,6 +88,8 @@ REFUSED = {
         r"left computes NaN in output 0: aten.log.default makes it first, at pair.py:9; give inputs",
     ),
     "a branch": (returning("x if x.sum() > 0 else -x") + SAME, r"pair.py:8 uses a tensor as a condition"),
+    "a number's place": (returning("x[x[0].long().argmax()]") + SAME,
+                         r"pair.py:8 indexes with a number that a tensor holds, so .*; index with i.view\(1\)"),
     "item": (returning("x * x.max().item()") + SAME, r"pair.py:8 calls .item\(\) on a tensor"),
     "nonzero": (returning("x.nonzero()") + SAME, r"pair.py:8 makes 0 of rows that data chose, so its shape"),
     "a mask": (returning("x[x > 0].sort().values.sum()") + SAME, r"pair.py:8 sorts rows that data chose"),

@@ -10,8 +10,10 @@ import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
-from math import prod
+from functools import partial
+from math import inf, prod
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,6 +32,7 @@ from samesame.formula.expr import Fold, Leaf, Load, Size, add, const, index, mul
 from samesame.formula.expr import walk as expressions_in
 from samesame.optimize import native, segments
 from samesame.optimize.algebra import specified
+from samesame.optimize.attempt import Attempt
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import FLAGS, Compiled, Description, describe, driver, library
 from samesame.optimize.dropin import EAGER
@@ -65,6 +68,7 @@ from samesame.optimize.schedule import NoSchedule, alternatives
 from samesame.optimize.search import searched
 from samesame.optimize.space import Space
 from samesame.optimize.specification import Output, Specification, Tensor
+from samesame.report.optimized import Report
 
 SANITIZED = "-fsanitize=address", "-fno-sanitize-recover=all", *FLAGS
 EXTREMES = 10**6, -(10**6), 2**32, -(2**32), 2**62
@@ -364,6 +368,17 @@ def test_look_ups_have_no_kernels_for_a_gpu() -> None:
         list(alternatives(Space(specification, cut), gpu=True))
 
 
+def kernels_of_a_look_up(until: float) -> list[Candidate]:
+    """What an attempt that has so much time finds for a program with one."""
+    module, example = nn.Sequential(nn.Embedding(5, 8), nn.Linear(8, 4)), (ints(5, 3),)
+    graph = capture(module, example)
+    attempt: Any = SimpleNamespace(module=module, example=example, graph=graph, tuned=None, report=Report("p"),
+                                   until=until)
+    attempt.kernels = partial(Attempt.kernels, attempt)
+    whole = specified(module, example, graph)
+    return list(attempt.kernels(whole, searched(whole)))
+
+
 def test_look_ups_without_kernels_stay_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """And there are kernels of what stands beside them."""
     asked = list[bool]()
@@ -376,8 +391,18 @@ def test_look_ups_without_kernels_stay_calls(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(native, "candidates", candidates)
     monkeypatch.setattr(segments, "candidates", candidates)
-    optimize(nn.Sequential(nn.Embedding(5, 8), nn.Linear(8, 4)), (ints(5, 3),), minutes=0.03)
+    assert not kernels_of_a_look_up(inf)
     assert asked == [False, True]
+
+
+def test_why_there_are_no_kernels_is_said_though_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not that reading it anew takes longer."""
+    def candidates(*_: Any, **__: Any) -> Any:
+        raise NoSchedule("nothing is proved")
+
+    monkeypatch.setattr(native, "candidates", candidates)
+    with pytest.raises(NoSchedule, match="nothing is proved"):
+        kernels_of_a_look_up(until=0.0)
 
 
 def test_where_look_ups_stay_calls_nothing_is_looked_through() -> None:

@@ -97,6 +97,7 @@ class Watcher(Protocol):
 
     asked: dict[str, Any]
     has_gradients: bool
+    indexing: bool
 
     def here(self) -> Any: ...
     def refusal(self, why: str, kind: type[Refused] = Refused) -> Refused: ...
@@ -125,8 +126,12 @@ class Exits(TorchFunctionMode):
                 recorder.asked[ASKS[function]] = recorder.here()
         elif function in GRADIENTS and not recorder.has_gradients:
             raise recorder.refusal(OFF, Differentiates)
-        with torch._C._AutoDispatchBelowAutograd() if function in BELOW else nullcontext():
-            return function(*args, **(kwargs or {}))
+        before, recorder.indexing = recorder.indexing, function is Tensor.__getitem__
+        try:
+            with torch._C._AutoDispatchBelowAutograd() if function in BELOW else nullcontext():
+                return function(*args, **(kwargs or {}))
+        finally:
+            recorder.indexing = before
 
 
 class Derives(TorchFunctionMode):

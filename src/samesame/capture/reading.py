@@ -30,9 +30,13 @@ LETS_OUT = {
     "aten.tensor_split.tensor_indices_or_sections": "splits at places that a tensor holds",
 }
 
+# torch takes a number out of the tensor that holds it, to index with it.
+INDEXES = "indexes with a number that a tensor holds"
+
 # How many elements may leave so as an answer: whether a mask is full, whether all agree, which ranks have something.
 ANSWERS = {
     "calls .item() on a tensor": 1, "uses a tensor as a condition": 1, "calls int() on a tensor": 1,
+    INDEXES: 1,
     LETS_OUT["aten.index.Tensor"]: 64,
 }
 
@@ -43,6 +47,7 @@ INSTEAD = {
     "aten.masked_select.default": ALL_ROWS,
     "aten.nonzero.default": ALL_ROWS,
     "aten.bincount.default": "give a minlength above all of them",
+    INDEXES: "index with i.view(1) and squeeze what that gives, for which nobody has to read i",
 }
 
 # The argument that decides, where it is not all of them.
@@ -68,6 +73,15 @@ def reads_values(operation: OpOverload, given: Mapping[str, Any]) -> bool:
         return bool(given.get("num_classes", -1) < 0)
     tags = torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape
     return name in LETS_OUT or any(tag in operation.tags for tag in tags)
+
+
+def lets_out(operation: OpOverload, indexing: bool) -> tuple[str, str]:
+    """What an operator does that reads values, as part of `indexing` or not, and what to write in place of it."""
+    name = str(operation)
+    if indexing and LETS_OUT.get(name) == LETS_OUT["aten.item.default"]:
+        return INDEXES, INSTEAD[INDEXES]
+    doing = LETS_OUT.get(name, f"calls {operation._opname}, whose result cannot be known before it runs")
+    return doing, INSTEAD.get(name, AS_ARGUMENT)
 
 
 def is_count(operation: OpOverload) -> bool:

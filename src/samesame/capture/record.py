@@ -36,12 +36,11 @@ from samesame.capture.program import Foreign, Program, failed, kind_of
 from samesame.capture.reading import (
     AS_ARGUMENT,
     DECIDES,
-    INSTEAD,
-    LETS_OUT,
     ONLY_WARN,
     TRACING,
     counts_enough,
     fails_without_values,
+    lets_out,
     reads_values,
 )
 from samesame.capture.rows.chosen import ALL_ROWS, Rows
@@ -217,6 +216,7 @@ class Recorder(Watching):
         self.failures: list[Failure] = []
         self.drawn: dict[int, tuple[torch.Tensor, Refused]] = {}      # by id, what was drawn and must not be read
         self.asked: dict[str, Origin] = {}                 # what the program asks for beside values, and where first
+        self.indexing = False                              # inside of x[…]
         self.tape = Tape(self.here, borrows)
         self.memory = Memory(self.tape.emit, self.source, self.refusal)
         self.rows = Rows(self) if self.follows_rows and program.plain() is program else None
@@ -356,9 +356,8 @@ class Recorder(Watching):
         if answer is not NotImplemented:
             return answer
         if reads_values(operation, given) and not self.counts_enough(operation, given):
-            doing = LETS_OUT.get(name, f"calls {operation._opname}, whose result cannot be known before it runs")
             deciding = tensors_in(given[DECIDES[name]] if name in DECIDES else list(given.values()))
-            self.demand_closed(deciding, doing, INSTEAD.get(name, AS_ARGUMENT))
+            self.demand_closed(deciding, *lets_out(operation, self.indexing))
         if is_opened(operation):
             with self:
                 return operation.decompose(*args, **kwargs)

@@ -211,7 +211,7 @@ class Attempt:
         try:
             yield from ways(self.graph, specification, found, self.tuned, self.report.counts, until=self.until)
         except (NoSchedule, Unsupported):
-            if not specification.looked:
+            if not specification.looked or time.monotonic() > self.until:
                 raise
             with_calls = specified(self.module, self.example, self.graph, self.until, look_ups=False)
             yield from self.kernels(with_calls, search.searched(with_calls, self.until))
