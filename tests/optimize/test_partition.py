@@ -35,7 +35,9 @@ from samesame.optimize.forms import (
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import in_stages, work
 from samesame.optimize.partition import Stage, elsewhere, is_pairwise, stages
-from samesame.optimize.specification import Output
+from samesame.optimize.rows import side_by_side
+from samesame.optimize.space import Space
+from samesame.optimize.specification import Output, Specification, Tensor
 
 
 class Attention(nn.Module):
@@ -326,6 +328,19 @@ def test_of_what_is_joined_and_meets_itself_there_is_one_tensor() -> None:
     assert is_pairwise(apart) and kept.value.operator == "concat"
     (distance,) = distances.folds.values()
     assert {x.attributes[0] for x in walk(distance) if x.operator == "load"} == {kept.target}
+
+
+def test_parts_of_a_concatenation_lie_as_the_whole_does() -> None:
+    """And each goes through memory by itself, where a nest over what they share would go across it."""
+    parts = [fold("max", "k", load(name, "b", axis, "n", "k")) for name, axis in (("x", "p"), ("y", "q"))]
+    whole = Output("z", fn("exp", concat("c", ["p", "q"], parts)), (("b",), ("c",), ("n",)), "float32")
+    sizes = dict(b=2, p=3, q=4, c=7, n=40, k=5)
+    tensors = {name: Tensor(name, (2, sizes[axis], 40, 5), "float32", "input")
+               for name, axis in (("x", "p"), ("y", "q"))}
+    one, other, joined = cut = stages((whole,), sizes)
+    assert (one.axes, other.axes, joined.axes) == (("b", "p", "n"), ("b", "q", "n"), ("b", "c", "n"))
+    space = Space(Specification("joined", tensors, sizes, (whole,)), cut)
+    assert side_by_side(space, cut) and not side_by_side(space, [joined])
 
 
 def test_numbers_and_what_few_elements_share_are_computed_where_they_are_used() -> None:

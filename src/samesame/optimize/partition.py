@@ -269,20 +269,20 @@ class _Cutter:
         named: dict[Form, Form] = {}
         form = self.with_tables(form)
 
-        def go(x: Form) -> Form:
+        def go(x: Form, order: tuple[str, ...]) -> Form:
             if not self.has_fold(x):
                 return self.invariant(x, form.axes, order)
             if x.axes != form.axes or (x is not form and nameless(x) in self.anyway):
                 return self.keep(x, order)
             if x.operator != "fold":
-                return made(x.operator, x.attributes, tuple(map(go, x.arguments)))
+                return made(x.operator, x.attributes, tuple(map(go, x.arguments, orders_within(x, order))))
             if x not in named:
                 named[x] = load(f"fold {len(folds)}")
                 self.folded[nameless(x)] += 1
                 folds[named[x].attributes[0]] = self.fold(x, order)
             return named[x]
 
-        return go(form), folds
+        return go(form, order), folds
 
     def with_tables(self, form: Form) -> Form:
         """The form with whatever is looked up in as a tensor, of its axes first those that the index has, too; and with
@@ -328,7 +328,8 @@ class _Cutter:
             return self.invariant(form, axes, order)
         if form.axes != axes or form.operator == "fold" or nameless(form) in self.anyway:
             return self.keep(form, order)
-        return made(form.operator, form.attributes, tuple(self.inlined(x, axes, order) for x in form.arguments))
+        inside = zip(form.arguments, orders_within(form, order), strict=True)
+        return made(form.operator, form.attributes, tuple(self.inlined(x, axes, own) for x, own in inside))
 
     def invariant(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
         """The form, computed for each element of these axes, with what is the same for many of them kept if it takes
@@ -353,6 +354,15 @@ class _Cutter:
         if form not in self.folding:
             self.folding[form] = form.operator == "fold" or any(map(self.has_fold, form.arguments))
         return self.folding[form]
+
+
+def orders_within(form: Form, order: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The order of axes for each argument: the axis of a part of a concatenation stands where the whole one's does."""
+    if form.operator != "concat":
+        return [order] * len(form.arguments)
+    axis, parts = form.attributes
+    return [tuple(part if each == axis else each for each in order if each != axis or part is not None)
+            for part in parts]
 
 
 def operand_order(
