@@ -84,8 +84,8 @@ def what_is_open_is_tried_for_a_shorter_time(request, monkeypatch):
 # Folders whose tests ask what the verdict is, and their files that ask more. How a difference or a loss could be mended
 # is what tests/test_diagnose.py, the tests of reports and these files have as users have it.
 VERDICTS = {"capture", "onnx", "operators", "pairs", "promises", "refine", "relate", "soundness"}
-MENDED = {"test_captured_cases.py", "test_inductor.py", "test_onnx_check.py", "test_onnx_recurrent.py", "test_refine.py",
-          "test_refine_cli.py", "test_rounding.py"}
+MENDED = {"test_captured_cases.py", "test_inductor.py", "test_onnx_check.py", "test_onnx_recurrent.py",
+          "test_refine.py", "test_refine_cli.py", "test_rounding.py"}
 
 
 @pytest.fixture(autouse=True)
@@ -203,11 +203,9 @@ SAMPLED = {
     "formula/test_second.py": 2,
     "promises/test_hiding.py": 2,
     "relate/test_infinities.py": 2,
-    "optimize/test_printed_kernels.py": 2,
     "optimize/test_segments.py": 2,
     "operators/test_general_blocks.py": 2,
     "operators/test_variable_numbers.py": 2,
-    "test_kernels_corpus.py": 2,
 }
 
 
