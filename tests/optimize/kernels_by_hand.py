@@ -185,6 +185,17 @@ def functions(dtype: str) -> Program:
     return Program((Kernel("pointwise", (x, z), (y, again), (twice,)),))
 
 
+def scaled_products() -> Program:
+    """Products of numbers and elements in turns: summed up element by element, and stored."""
+    x, z, a = (Buffer(name, (N,)) for name in "xza")
+    total, y, acc = Buffer("total", (N,)), Buffer("y", (N,)), Buffer("acc", (N,))
+    (k, over_k), (i, over_i), (j, over_j), (m, over_m) = (
+        loop("serial", N), loop("vector", N), loop("vector", N), loop("vector", N))
+    fold = over_k(over_i(Accumulate(acc, (i,), a[k] * x[i] * a[0] * z[i])))
+    one = Kernel("summed", (x, z, a), (total,), (Local(acc, "sum"), fold, over_j(Store(total, (j,), acc[j]))))
+    return Program((one, Kernel("stored", (x, z, a), (y,), (over_m(Store(y, (m,), a[1] * x[m] * a[0] * z[m])),))))
+
+
 def where_positive() -> Program:
     """Whole numbers chosen by a condition on reals, as `(x > 0).float()` has them."""
     x, y = Buffer("x", (N,)), Buffer("y", (N,))

@@ -87,6 +87,24 @@ def test_an_output_is_new_in_each_call_though_it_is_made_of_weights_alone() -> N
     torch.testing.assert_close(second, table(*x))
 
 
+def test_what_batch_norms_write_to_is_read_in_each_call() -> None:
+    """Statistics change in training, and no version says so."""
+    norm = nn.BatchNorm1d(12).eval().requires_grad_(False)
+    x = torch.randn(40, 12)
+    specification = specified(norm, (x,), capture(norm, (x,)))
+    found = native(specification, untimed)
+    assert not any(kernel.ahead for kernel in found.program.kernels)
+    weights = found.named("weight")
+    run = compile_program(found.program, ["input"], weights, [
+        output.name for output in specification.outputs])
+    for _ in range(2):
+        (y,) = run(x, *(getattr(norm, name) for name in weights))
+        torch.testing.assert_close(y, norm(x), rtol=1e-5, atol=1e-5)
+        version = norm.running_var._version
+        norm.train()(3 * x + 1)
+        assert norm.eval().running_var._version == version
+
+
 def test_of_weights() -> None:
     def stage(target: str, value: Form) -> Stage:
         return Stage(target, ("k",), value)

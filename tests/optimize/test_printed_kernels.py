@@ -150,6 +150,13 @@ def test_printed_code_computes_what_the_nest_says(case: Case, source: str) -> No
                                    msg=lambda said: f"{case.numbers}, {case.lanes} lanes: {said}")
 
 
+def test_factors_keep_their_order_but_in_sums() -> None:
+    """In a sum what all rows share is multiplied first. Elsewhere the same product has to be rounded in the same way
+    whichever axis runs in lanes: in a difference, in a maximum and what it is subtracted from."""
+    (summed, stored) = bound(by_hand.scaled_products(), {"N": 40}).kernels
+    assert ") * (" in cpp.function(summed, 8) and ") * (" not in cpp.function(stored, 8)
+
+
 def test_whole_numbers_are_chosen_in_lanes() -> None:
     (kernel,) = bound(by_hand.where_positive(), {"N": 40}).kernels
     text = cpp.function(kernel, 8)

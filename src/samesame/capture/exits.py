@@ -97,7 +97,7 @@ class Watcher(Protocol):
 
     asked: dict[str, Any]
     has_gradients: bool
-    indexing: bool
+    in_brackets: bool
 
     def here(self) -> Any: ...
     def refusal(self, why: str, kind: type[Refused] = Refused) -> Refused: ...
@@ -126,12 +126,12 @@ class Exits(TorchFunctionMode):
                 recorder.asked[ASKS[function]] = recorder.here()
         elif function in GRADIENTS and not recorder.has_gradients:
             raise recorder.refusal(OFF, Differentiates)
-        before, recorder.indexing = recorder.indexing, function is Tensor.__getitem__
+        before, recorder.in_brackets = recorder.in_brackets, function is Tensor.__getitem__
         try:
             with torch._C._AutoDispatchBelowAutograd() if function in BELOW else nullcontext():
                 return function(*args, **(kwargs or {}))
         finally:
-            recorder.indexing = before
+            recorder.in_brackets = before
 
 
 class Derives(TorchFunctionMode):

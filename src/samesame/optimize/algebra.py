@@ -44,15 +44,21 @@ def specified(
 
 def as_laid(specification: Specification, program: Program, example: Any) -> Specification:
     """The same with the strides that tensors have here, where these are not row-major: of the example and the weights
-    as they are given, and of what a call returns."""
+    as they are given, and of what a call returns; and with what leaves a mark when it is written to."""
     given = {**program.tensors, **dict(program.given)}
-    tensors = {name: replace(tensor, strides=strides_of(given[name])) if name in given else tensor
+    tensors = {name: replace(tensor, strides=strides_of(given[name]), marked=leaves_a_mark(given[name]))
+               if name in given else replace(tensor, marked=tensor.role == "weight")
                for name, tensor in specification.tensors.items()}
     args, kwargs = example_of(example)
     with torch.no_grad():
         returned = dict(program.roots(program.program(*args, **kwargs)))
     outputs = tuple(replace(output, strides=strides_of(returned[output.name])) for output in specification.outputs)
     return replace(specification, tensors=tensors, outputs=outputs)
+
+
+def leaves_a_mark(tensor: torch.Tensor) -> bool:
+    """Whether torch counts who writes to it: batch norms write to buffers of real numbers, and no version says so."""
+    return isinstance(tensor, nn.Parameter) or not tensor.is_floating_point()
 
 
 def strides_of(tensor: torch.Tensor) -> tuple[int, ...] | None:

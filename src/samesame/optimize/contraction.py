@@ -64,6 +64,11 @@ class Product:
     def mixed(self) -> bool:
         return self.right is None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the right operand is a tensor as it is."""
+        return self.right is not None and self.right.operator == "load"
+
     def term(self, left: Form) -> Form:
         """What is summed, but for the scale."""
         return left if self.right is None else times(left, self.right)
@@ -442,18 +447,17 @@ def _operands(
             axes = (*(axis for axis in p.left.axes if axis not in deep), *deep)
             kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", axes, p.left)
             beside = {space.buffers[table_of(right).attributes[0]].dtype for right in p.rights.values()}
-            dtype = NARROW if beside == {NARROW} and len(p.rights) == 1 else space.real
+            dtype = NARROW if beside == {NARROW} and p.is_plain else space.real
             space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
             before = untiled(space, kept)
-            once = bool(of_weights([kept], space.lasting, ()))
+            once = bool(of_weights([kept], space.marked, ()))
             kernels.extend(replace(kernel, ahead=once) for kernel in before.program.kernels)
             operands.holds.update(before.holds)
             operands.left[p.name] = load(kept.target, *map(along, kept.axes))
         for key, right in p.rights.items():
             if right.operator == "load" and right.attributes[0] in space.lasting and grid.tiles[0].role == "lanes":
                 deepest, dtype = _deepestlast(space, several, p.depth)[-1], space.buffers[right.attributes[0]].dtype
-                alone = len(p.rights) == 1 and not p.mixed
-                if dtype == NARROW and grid.part is None and deepest in right.axes and alone:
+                if dtype == NARROW and grid.part is None and deepest in right.axes and p.is_plain:
                     operands.pairs[key] = operands.deep(p, key)[-1]
                 kernels.append(_packed(space, stage, operands, p, key))
     grid.pairs = frozenset(operands.pairs.values())

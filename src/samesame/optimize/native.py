@@ -302,7 +302,8 @@ def _native(
     space = kind.space(specification, cut)
     outputs = {output.name for output in (*kept, *specification.outputs)}
     if kind.early:
-        space.early = of_weights(cut, space.lasting, {*outputs, NO_PLACE})
+        space.early = of_weights(cut, space.marked, {*outputs, NO_PLACE})
+        cut.sort(key=lambda stage: stage.target not in space.early)    # so that they part no others
     counts: Counter[str] = Counter()
     chosen, tiles, conditions = list[Scheduled](), dict[str, int](), list[str]()
     found = list(kind.schedules(space, means))

@@ -36,11 +36,11 @@ def axes_of(x: Value, dim: Any) -> list[str]:
 
 @row("aten.sum.dim_IntList", "aten.sum.default")
 def total(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:
-    """Truths are counted, in float32: as far as that has all whole numbers."""
+    """Truths are counted, in float32: no more than that has whole numbers."""
     x = real(r, _as(r, x, dtype))
     if r.kind(x) == "bool":
-        if r.size(axes_of(x, dim)) > 1 << 24:
-            raise Unsupported("a count beyond 2²⁴")
+        if dtype is not None or r.size(axes_of(x, dim)) > 1 << 24:
+            raise Unsupported("a truth of truths, or a count beyond 2²⁴")
         x = to(r, x, Dtype("int64"))
     return Value(r.summed(axes_of(x, dim), x.form), r.reduced(x, dims_of(x, dim), keepdim), x.dtype)
 

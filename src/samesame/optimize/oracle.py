@@ -67,7 +67,7 @@ class Oracle:
         largest = max(math.prod(type_.shape) for node in graph.nodes for type_ in _each(node.type))
         self.signs = 2.0 * torch.randint(0, 2, (2 * largest,), generator=self.generator, dtype=torch.float64) - 1
         self.of_constants: dict[str, Any] | None = None            # the same on every draw
-        self.by_inputs = [node for node in graph.nodes if node.name in behind_inputs(graph)]
+        self.behind = behind_inputs(graph)
         self.known: dict[str, Any] | None = None                   # what no input has to do with: the same, too
 
     def __call__(self, inputs: Mapping[str, torch.Tensor], draw: int, outside: bool) -> Answer:
@@ -83,11 +83,11 @@ class Oracle:
         """Every node's value; those that no input has to do with are worked out once."""
         if self.known is None:
             known = execute(self.graph, given)
-            behind = {node.name for node in self.by_inputs}
-            self.known = {name: value for name, value in known.items() if name not in behind}
+            self.known = {name: value for name, value in known.items() if name not in self.behind}
             if changed is None:
                 return known
-        return {**self.known, **rerun(self.graph, given, self.known, self.by_inputs, changed)}
+        behind = (node for node in self.graph.nodes if node.name in self.behind)
+        return {**self.known, **rerun(self.graph, given, self.known, behind, changed)}
 
     def whole(self, draw: int, known: dict[str, Any]) -> Estimates:
         """What rounding in all operators may do, on a draw where these values are known."""

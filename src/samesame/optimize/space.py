@@ -109,6 +109,12 @@ class Space:
         """The tensors that are the same in every call: weights, and what is made of them early."""
         return self.early.union(self.specification.named("weight"))
 
+    @property
+    def marked(self) -> frozenset[str]:
+        """Those of which something else may be made early: where somebody writes to one, torch says so."""
+        weights = self.specification.named("weight")
+        return self.early.union(name for name in weights if self.specification.tensors[name].marked)
+
     def extent(self, axis: str) -> int:
         extents = self.specification.extents
         return extents[axis] if axis in extents else extents[base(axis)]

@@ -32,6 +32,7 @@ class Tensor:
     path: str = ""
     value: Any = None                                # of a small constant without a path, as nested lists
     strides: tuple[int, ...] | None = None
+    marked: bool = False                             # whether torch says that it was written to
 
     @property
     def kind(self) -> str:

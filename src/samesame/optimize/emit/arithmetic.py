@@ -148,8 +148,9 @@ class Arithmetic:
             found += f"{sign}{text.code}" if found else f"{'-' if sign == ' - ' else ''}{text.code}"
         return Text(f"({found})", wide)
 
-    def product(self, factors: tuple[Expr, ...]) -> Text:
-        """Factors over the same lanes are multiplied first: a weight with its scale, which many rows then share."""
+    def product(self, factors: tuple[Expr, ...], by_lanes: bool = False) -> Text:
+        """In their order, so that it is rounded so wherever it stands; or factors over the same lanes first, a weight
+        with its scale, which many rows then share."""
         above, below, wide, sign = dict[Any, list[str]](), list[str](), self.narrow, ""
         for factor in factors:
             if isinstance(factor, Num) and factor.value == -1:
@@ -160,7 +161,7 @@ class Arithmetic:
                 below.append(text.code)
             else:
                 text = self.value(factor)
-                above.setdefault(text.wide, []).append(text.code)
+                above.setdefault(text.wide if by_lanes else None, []).append(text.code)
             wide |= text.wide
         groups = [" * ".join(codes) for codes in above.values()]
         if len(groups) > 1:

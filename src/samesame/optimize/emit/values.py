@@ -60,6 +60,7 @@ class Values(Shared):
     def accumulate(self, target: Buffer, indices: tuple[Expr, ...], value: Expr, scope: Scope) -> list[str]:
         place = scope.places[target.name]
         writer = _Expression(self, scope, place, value)
+        writer.summed = value if place.monoid == "sum" else None
         printed = writer.value(value)
         if scope.lane is not None:
             printed = Text(scope.widened(printed, place.real), True)
@@ -165,6 +166,7 @@ class _Expression(Arithmetic):
         super().__init__(values, whole, lazy)
         self.values, self.scope, self.spans = values, scope, scope.spans
         self.guarded = target.running if target else ""
+        self.summed: Expr | None = None              # what is added to a sum
         self.target = target
         loads = values.parts(whole)[0]
         kinds = {scope.places[name].real for name in loads} | {target.real if target else ""}
@@ -194,7 +196,7 @@ class _Expression(Arithmetic):
             case Add(terms):
                 return self.sum(terms, apart=may_cancel(e))
             case Mul(factors):
-                return self.product(factors)
+                return self.product(factors, by_lanes=e is self.summed)
             case Pow(base, exponent):
                 return self.power(self.value(base), exponent)
             case Fn(name, argument) if name in SCALARS:
