@@ -50,7 +50,7 @@ def side_by_side(space: Space, group: list[Stage]) -> bool:
     """Whether what is folded or stored in a group lies beside one another along an axis that all its stages share, so
     that a row would be read or written across all others: each of them goes through memory by itself, then."""
     inner = shared(group)
-    across = any(stage.axes[-1] in inner and set(stage.axes) > set(inner) and space.extent(stage.axes[-1]) > SHORT
+    across = any(stage.axes[-1] in inner and set(stage.axes) > set(inner) and space.extent(stage.axes[-1]) >= SHORT
                  for stage in group if stage.axes)
     return len(group) > 1 and (across or any(lane(space, stage, inner) for stage in group if stage.folds))
 
