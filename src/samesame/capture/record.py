@@ -216,7 +216,7 @@ class Recorder(Watching):
         self.failures: list[Failure] = []
         self.drawn: dict[int, tuple[torch.Tensor, Refused]] = {}      # by id, what was drawn and must not be read
         self.asked: dict[str, Origin] = {}                 # what the program asks for beside values, and where first
-        self.in_brackets = False                              # inside of x[…]
+        self.in_brackets = False                           # inside of x[…]
         self.tape = Tape(self.here, borrows)
         self.memory = Memory(self.tape.emit, self.source, self.refusal)
         self.rows = Rows(self) if self.follows_rows and program.plain() is program else None

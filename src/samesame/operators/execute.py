@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from math import prod
@@ -138,12 +138,12 @@ def elements(nodes: Iterable[Node]) -> dict[str, int]:
     return {node.name: prod(node.type.shape) for node in nodes if not isinstance(node.type, tuple)}
 
 
-def closed(graph: Graph) -> frozenset[str]:
-    """Names of the nodes that depend on no input, no parameter and nothing that another rank has: constants of the
+def closed(graph: Graph, sources: Collection[str] = ("input", "parameter")) -> frozenset[str]:
+    """Names of the nodes that depend on none of these sources and on nothing that another rank has: constants of the
     program."""
     open_nodes: set[Node] = set()
     for node in graph.nodes:
-        given = node.operator in ("input", "parameter") or node.operator.startswith(COLLECTIVE)
+        given = node.operator in sources or node.operator.startswith(COLLECTIVE)
         if given or any(part in open_nodes for part in node.inputs):
             open_nodes.add(node)
     return frozenset(node.name for node in graph.nodes if node not in open_nodes)

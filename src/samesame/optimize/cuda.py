@@ -399,7 +399,7 @@ def _built(
 class InTriton(Native):
     """Triton kernels for a specification, whose code is proved."""
 
-    early = False
+    runs_ahead = False
 
     @classmethod
     def space(cls, specification: Specification, cut: list[Stage]) -> Space:

@@ -74,7 +74,7 @@ class Native:
     counts: Counter[str] = field(default_factory=Counter)
     lifted: tuple[str, ...] = ()                      # what is said of kernels whose code is proved
 
-    early: ClassVar[bool] = True                      # what is made of weights alone is kept from call to call
+    runs_ahead: ClassVar[bool] = True                 # what is made of weights alone is kept from call to call
 
     @classmethod
     def space(cls, specification: Specification, cut: list[Stage]) -> Space:
@@ -301,7 +301,7 @@ def _native(
     """The fastest kernels for these stages."""
     space = kind.space(specification, cut)
     outputs = {output.name for output in (*kept, *specification.outputs)}
-    if kind.early:
+    if kind.runs_ahead:
         space.early = of_weights(cut, space.marked, {*outputs, NO_PLACE})
         cut.sort(key=lambda stage: stage.target not in space.early)    # so that they part no others
     counts: Counter[str] = Counter()

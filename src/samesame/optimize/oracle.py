@@ -67,8 +67,8 @@ class Oracle:
         largest = max(math.prod(type_.shape) for node in graph.nodes for type_ in _each(node.type))
         self.signs = 2.0 * torch.randint(0, 2, (2 * largest,), generator=self.generator, dtype=torch.float64) - 1
         self.of_constants: dict[str, Any] | None = None            # the same on every draw
-        self.behind = behind_inputs(graph)
-        self.known: dict[str, Any] | None = None                   # what no input has to do with: the same, too
+        self.fixed = closed(graph, ["input"])                      # as well, with these weights; and its values
+        self.known: dict[str, Any] | None = None
 
     def __call__(self, inputs: Mapping[str, torch.Tensor], draw: int, outside: bool) -> Answer:
         """Signs of errors hang on the number of the `draw`. Where the inputs have a NaN or ∞ (`outside`), attention is
@@ -83,11 +83,11 @@ class Oracle:
         """Every node's value; those that no input has to do with are worked out once."""
         if self.known is None:
             known = execute(self.graph, given)
-            self.known = {name: value for name, value in known.items() if name not in self.behind}
+            self.known = {name: known[name] for name in self.fixed}
             if changed is None:
                 return known
-        behind = (node for node in self.graph.nodes if node.name in self.behind)
-        return {**self.known, **rerun(self.graph, given, self.known, behind, changed)}
+        others = (node for node in self.graph.nodes if node.name not in self.fixed)
+        return {**self.known, **rerun(self.graph, given, self.known, others, changed)}
 
     def whole(self, draw: int, known: dict[str, Any]) -> Estimates:
         """What rounding in all operators may do, on a draw where these values are known."""
@@ -202,15 +202,6 @@ class Oracle:
             return value
         start = int(torch.randint(0, len(self.signs) - value.numel() + 1, (), generator=self.generator))
         return value + error * self.signs[start : start + value.numel()].view(value.shape)
-
-
-def behind_inputs(graph: Graph) -> frozenset[str]:
-    """The inputs, and what is computed of them."""
-    behind = set[str]()
-    for node in graph.nodes:
-        if node.operator == "input" or any(part.name in behind for part in node.inputs):
-            behind.add(node.name)
-    return frozenset(behind)
 
 
 def last_operators(graph: Graph) -> frozenset[str]:
