@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
 from shutil import disk_usage
@@ -21,26 +21,17 @@ from typing import Any
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from samesame.evidence import Refused
 from samesame.graph import Graph, Node
 from samesame.operators.execute import closed, execute, few_threads, rerun, sizes
 from samesame.operators.table import movements, packet
+from samesame.optimize import rounding
+from samesame.optimize.rounding import FLOAT32, called, terms, unit
 
 Estimates = list[torch.Tensor]                             # for each output, of each element
 ROOM = 1 << 30                                             # bytes of answers that are kept on disk
-SIGNS, SIGNS_INSIDE = 2, 6                                 # tries: an error inside reaches a whole row, or misses it
-PRODUCTS = {                                               # sums of products: the operand whose last dimension is
-    "mm": 0, "bmm": 0, "matmul": 0, "linear": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0,         # summed over
-}
+SIGNS, SIGNS_INSIDE = 2, 8                                 # tries: an error inside reaches a whole row, or misses it
 MOVEMENTS = movements() - {"aten.copy"}                    # which is a cast, too
-SUMS = ("sum", "mean", "cumsum", "einsum", "convolution")
-INSIDE = (                                                 # operators that round inside, as if what they read were off
-    "softmax", "_softmax", "log_softmax", "_log_softmax", "logsumexp", "layer_norm", "native_layer_norm", "rms_norm",
-    "_fused_rms_norm", "group_norm", "native_group_norm", "gelu", "var", "std", "var_mean",
-    "scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu",
-)
-EXACT = (                                                  # beside those that only move elements
-    "where", "neg", "abs", "relu", "amax", "amin", "max", "maximum", "minimum", "index_select", "gather", "masked_fill",
-)
 
 
 class Answer:
@@ -140,19 +131,22 @@ class Oracle:
         value, read = known[node.name], {part.name: errors.get(part.name) for part in node.inputs}
         if not any(tensor.is_floating_point() for tensor in _each(value)):
             return None
-        if (count := summed(node, name)) > 1:
+        if (count := terms(node)) > 1:
             return self.of_sum(node, known, read, count)
         if packet(node.operator) in MOVEMENTS:
             return self.carried(node, known, read)
         types = node.type if isinstance(node.type, tuple) else (node.type,)
-        stored = tuple(0.0 if name in EXACT else unit(type_.dtype) for type_ in types)
-        if name in INSIDE:
-            rounding = min(max(stored), FLOAT32) * math.sqrt(max(node.inputs[0].shape[-1], 1))
-            read = {n: _map(lambda x, e: _sum(rounding * x.abs(), e), known[n], e) for n, e in read.items()
+        stored = tuple(0.0 if name in rounding.EXACT else unit(type_.dtype) for type_ in types)
+        if name in rounding.INSIDE:
+            off = min(max(stored), FLOAT32) * math.sqrt(max(rounding.INSIDE[name](node), 1))
+            read = {n: _map(lambda x, e: _sum(off * rounding.around(x, node), e), known[n], e) for n, e in read.items()
                     if all(tensor.is_floating_point() for tensor in _each(known[n]))}
         parts = [self.moved(node, known, n, e) for n, e in read.items() if any(e is not None for e in _each(e))]
-        own = _map(lambda u, v: u * v.abs() if u and v.is_floating_point() else None,
+        parts += [self.apart(other, known, value) for other in rounding.numbers_off(node, min(max(stored), FLOAT32))]
+        own = _map(lambda u, v: u * rounding.magnitude(v) if u and v.is_floating_point() else None,
                    stored if isinstance(value, tuple) else stored[0], value)
+        if name in rounding.LARGE_INSIDE:
+            own = _sum(own, stored[0] * rounding.LARGE_INSIDE[name](known[node.inputs[0].name]))
         for part in parts:
             own = _map(_sum, own, part)
         return own if any(e is not None for e in _each(own)) else None
@@ -166,13 +160,23 @@ class Oracle:
         return rerun(self.graph, {}, {**known, **errors}, [node])[node.name]
 
     def moved(self, node: Node, known: dict[str, Any], name: str, error: Any) -> Any:
-        """What an operator makes of the error of one thing it reads, signs at random: the most of some tries."""
-        most = None
-        for _ in range(SIGNS_INSIDE if called(node) in INSIDE else SIGNS):
-            again = rerun(self.graph, {}, {**known, name: _map(self.shaken, known[name], error)}, [node])[node.name]
-            here = _map(lambda a, b: (a - b).abs() if b.is_floating_point() else None, again, known[node.name])
-            most = here if most is None else _map(_larger, most, here)
+        """What an operator makes of the error of one thing it reads: by its derivative, or signs at random and the most
+        of some tries."""
+        if called(node) in rounding.REACHES and isinstance(node.args[1], int):
+            return rounding.REACHES[called(node)](known[name], known[node.name], error, node.args[1])
+        most = drawn = None
+        for again in range(SIGNS_INSIDE if called(node) in rounding.INSIDE else SIGNS):
+            drawn = _map(self.drawn, error) if again != 1 else _map(lambda e: e if e is None else -e, drawn)
+            shaken = _map(lambda x, e: x if e is None else torch.where(x.isfinite(), x + e, x), known[name], drawn)
+            with suppress(Refused):                        # an error that leads to where it is not defined says nothing
+                most = _map(_larger, most, self.apart(node, {**known, name: shaken}, known[node.name]))
         return most
+
+    def apart(self, node: Node, known: Mapping[str, Any], value: Any) -> Any:
+        """How far from this value what the node computes of what is known is; ∞ stays ∞."""
+        again = rerun(self.graph, {}, known, [node])[node.name]
+        return _map(lambda a, b: torch.where(b.isinf(), 0.0, (a - b).abs()) if b.is_floating_point() else None,
+                    again, value)
 
     def of_sum(self, node: Node, known: dict[str, Any], read: Mapping[str, Any], count: float) -> torch.Tensor:
         """The same where products are summed: terms and their errors count by their magnitudes."""
@@ -193,15 +197,16 @@ class Oracle:
         return found
 
     def run(self, node: Node, known: Mapping[str, Any]) -> torch.Tensor:
-        result = rerun(self.graph, {}, known, [node])[node.name]
+        result = rerun(self.graph, {}, known, [rounding.magnified(node)])[node.name]
         assert isinstance(result, torch.Tensor)
         return result
 
-    def shaken(self, value: torch.Tensor, error: torch.Tensor | None) -> torch.Tensor:
+    def drawn(self, error: torch.Tensor | None) -> torch.Tensor | None:
+        """The error with signs at random."""
         if error is None:
-            return value
-        start = int(torch.randint(0, len(self.signs) - value.numel() + 1, (), generator=self.generator))
-        return value + error * self.signs[start : start + value.numel()].view(value.shape)
+            return None
+        start = int(torch.randint(0, len(self.signs) - error.numel() + 1, (), generator=self.generator))
+        return error * self.signs[start : start + error.numel()].view(error.shape)
 
 
 def last_operators(graph: Graph) -> frozenset[str]:
@@ -212,33 +217,9 @@ def last_operators(graph: Graph) -> frozenset[str]:
         if node.is_source or node.name in last:
             continue
         last.add(node.name)
-        name = called(node)
-        if summed(node, name) == 1 and name not in INSIDE:
+        if terms(node) == 1 and called(node) not in rounding.INSIDE:
             ahead.extend(node.inputs)
     return frozenset(last)
-
-
-def called(node: Node) -> str:
-    """The operator's name without its namespace and overload."""
-    return node.operator.split(".")[1] if "." in node.operator else node.operator
-
-
-def summed(node: Node, name: str) -> float:
-    """How many terms an operator sums for an element of its result."""
-    if name in PRODUCTS:
-        return float(node.args[PRODUCTS[name]].shape[-1])
-    if name in SUMS and node.inputs:
-        return max(math.prod(part.shape) for part in node.inputs) / max(math.prod(node.shape), 1)
-    return 1.0
-
-
-def unit(dtype: str) -> float:
-    """Half a unit in the last place of 1: what rounding to this dtype may do, relatively."""
-    kind = getattr(torch, dtype)
-    return torch.finfo(kind).eps / 2 if kind.is_floating_point else 0.0
-
-
-FLOAT32 = unit("float32")                                  # CPU kernels sum in no less
 
 
 def wide(tensor: torch.Tensor) -> torch.Tensor:
@@ -265,7 +246,8 @@ def _map(function: Callable[..., Any], *values: Any) -> Any:
 
 
 def _larger(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else torch.maximum(a, b)
+    """The larger one; of a number and none (the root of what an error made negative) the number."""
+    return b if a is None else a if b is None else torch.fmax(a, b)
 
 
 def _sum(a: Any, b: Any) -> Any:
