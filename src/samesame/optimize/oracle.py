@@ -167,7 +167,7 @@ class Oracle:
         most = drawn = None
         for again in range(SIGNS_INSIDE if called(node) in rounding.INSIDE else SIGNS):
             drawn = _map(self.drawn, error) if again != 1 else _map(lambda e: e if e is None else -e, drawn)
-            shaken = _map(lambda x, e: x if e is None else torch.where(x.isfinite(), x + e, x), known[name], drawn)
+            shaken = _map(lambda x, e: x if e is None else x + e, known[name], drawn)
             with suppress(Refused):                        # an error that leads to where it is not defined says nothing
                 most = _map(_larger, most, self.apart(node, {**known, name: shaken}, known[node.name]))
         return most
@@ -175,15 +175,14 @@ class Oracle:
     def apart(self, node: Node, known: Mapping[str, Any], value: Any) -> Any:
         """How far from this value what the node computes of what is known is; ∞ stays ∞."""
         again = rerun(self.graph, {}, known, [node])[node.name]
-        return _map(lambda a, b: torch.where(b.isinf(), 0.0, (a - b).abs()) if b.is_floating_point() else None,
-                    again, value)
+        return _map(lambda a, b: _apart(a, b) if b.is_floating_point() else None, again, value)
 
     def of_sum(self, node: Node, known: dict[str, Any], read: Mapping[str, Any], count: float) -> torch.Tensor:
         """The same where products are summed: terms and their errors count by their magnitudes."""
         sizes = {name: self.sizes[name] if name in self.sizes else known[name].abs() for name in read}
         assert not isinstance(node.type, tuple)
         stored = unit(node.type.dtype)
-        found: torch.Tensor = stored * known[node.name].abs()
+        found: torch.Tensor = stored * rounding.magnitude(known[node.name])
         own = min(stored, FLOAT32) * math.sqrt(count)
         noisy = [name for name, error in read.items() if error is not None]
         if len(read) == len(node.inputs) == 2 and len(noisy) == 1:       # linear in it: both in one run
@@ -243,6 +242,12 @@ def _map(function: Callable[..., Any], *values: Any) -> Any:
         parts = [value if isinstance(value, tuple) else (value,) * width for value in values]
         return tuple(_map(function, *each) for each in zip(*parts, strict=True))
     return function(*values)
+
+
+def _apart(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """How far a is from b; not at all where b is ∞, as then its error is none."""
+    apart = (a - b).abs_()
+    return apart if bool(b.sum().isfinite()) else apart.masked_fill_(b.isinf(), 0.0)
 
 
 def _larger(a: Any, b: Any) -> Any:

@@ -58,7 +58,7 @@ def along(node: Node) -> float:
 
 def magnitude(x: torch.Tensor) -> torch.Tensor:
     """What errors are relative to; what is infinite has none."""
-    return torch.where(x.isinf(), 0.0, x.abs())
+    return x.abs() if bool(x.sum().isfinite()) else torch.where(x.isinf(), 0.0, x.abs())
 
 
 def around(x: torch.Tensor, node: Node) -> torch.Tensor:
