@@ -142,7 +142,8 @@ class Oracle:
             read = {n: _map(lambda x, e: _sum(off * rounding.around(x, node), e), known[n], e) for n, e in read.items()
                     if all(tensor.is_floating_point() for tensor in _each(known[n]))}
         parts = [self.moved(node, known, n, e) for n, e in read.items() if any(e is not None for e in _each(e))]
-        parts += [self.apart(other, known, value) for other in rounding.numbers_off(node, min(max(stored), FLOAT32))]
+        parts += [self.apart(part, known, value) if isinstance(part, Node) else part
+                  for part in rounding.of_numbers(node, known, min(max(stored), FLOAT32))]
         own = _map(lambda u, v: u * rounding.magnitude(v) if u and v.is_floating_point() else None,
                    stored if isinstance(value, tuple) else stored[0], value)
         if name in rounding.LARGE_INSIDE:
@@ -160,10 +161,10 @@ class Oracle:
         return rerun(self.graph, {}, {**known, **errors}, [node])[node.name]
 
     def moved(self, node: Node, known: dict[str, Any], name: str, error: Any) -> Any:
-        """What an operator makes of the error of one thing it reads: by its derivative, or signs at random and the most
-        of some tries."""
-        if called(node) in rounding.REACHES and isinstance(node.args[1], int):
-            return rounding.REACHES[called(node)](known[name], known[node.name], error, node.args[1])
+        """What an operator makes of the error of one thing it reads: known, or the most of some tries with signs at
+        random."""
+        if (found := rounding.reached(node, known, name, error)) is not None:
+            return found
         most = drawn = None
         for again in range(SIGNS_INSIDE if called(node) in rounding.INSIDE else SIGNS):
             drawn = _map(self.drawn, error) if again != 1 else _map(lambda e: e if e is None else -e, drawn)

@@ -5,16 +5,17 @@ magnitudes lets it. How many it sums is in `TERMS`, by a function of the node; a
 magnitudes. Some operators compute something inside of something else: they are as if what they read were off
 (`INSIDE`); what solves equations is so for all elements of a matrix alike (`NORMWISE`; Higham, "Accuracy and Stability
 of Numerical Algorithms", 2002, theorem 9.4). Some do not round at all (`EXACT`). All else rounds once, as it stores its
-result, and its numbers are rounded before it reads them. What an operator makes of an error that it reads is tried,
-but where the derivative is known and reaches whole rows (`REACHES`).
+result, and its numbers are rounded before it reads them. What an operator makes of an error that it reads is tried, but
+where that is known (`REACHES`): of what is linear, and of what lets an error reach a whole row.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -167,35 +168,95 @@ INSIDE: dict[str, Terms] = {                               # how many terms are 
 LARGE_INSIDE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {      # what cancels inside is as large as this of x
     "gelu": torch.abs, "log_softmax": torch.ones_like, "_log_softmax": torch.ones_like,
 }
-Reaches = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, int], torch.Tensor]
-REACHES: dict[str, Reaches] = {                            # of what is read, of the result, errors, along a dimension
-    **dict.fromkeys(("softmax", "_softmax", "_safe_softmax"), lambda x, y, e, d: y * (e + _sum_along(y * e, d))),
-    **dict.fromkeys(("log_softmax", "_log_softmax"), lambda x, y, e, d: e + _sum_along(y.exp() * e, d)),
-}
 EXACT = frozenset((                                        # beside those that only move elements
     "where", "neg", "abs", "relu", "amax", "amin", "max", "maximum", "minimum", "index_select", "gather", "masked_fill",
 ))
 
 
-def _sum_along(x: torch.Tensor, dim: int) -> torch.Tensor:
-    return x.sum(dim, keepdim=True)
+# ------------------------------------------------------------------------------- what is made of an error, where known
+
+Values = Mapping[str, Any]
+Reach = Callable[[Node, Values, torch.Tensor], torch.Tensor]
 
 
-def magnified(node: Node) -> Node:
-    """The node whose terms do not cancel where what it reads has no signs."""
-    numbers = {name: abs(number) for name, number in node.kwargs.items() if name in ("alpha", "beta", "value")}
-    return replace(node, kwargs={**node.kwargs, **numbers}) if numbers else node
+def as_it_is(node: Node, known: Values, error: torch.Tensor) -> torch.Tensor:
+    return error
 
 
-def numbers_off(node: Node, by: float) -> Iterator[Node]:
-    """The node with one of its numbers off by this much of it, for each that no dtype holds as it is written."""
+def times_alpha(node: Node, known: Values, error: torch.Tensor) -> torch.Tensor:
+    alpha = node.kwargs.get("alpha", 1)
+    return error if alpha == 1 else error * abs(alpha)
+
+
+def times(place: int) -> Reach:
+    return lambda node, known, error: error * _size(node.args[place], known)
+
+
+def over(place: int) -> Reach:
+    return lambda node, known, error: error / _size(node.args[place], known)
+
+
+def chosen(node: Node, known: Values, error: torch.Tensor, one: bool) -> torch.Tensor:
+    return torch.where(known[node.args[0].name] == one, error, 0.0)
+
+
+def of_softmax(node: Node, known: Values, error: torch.Tensor) -> torch.Tensor:
+    y: torch.Tensor = known[node.name]
+    return y * (error + (y * error).sum(node.args[1], keepdim=True))
+
+
+def of_log_softmax(node: Node, known: Values, error: torch.Tensor) -> torch.Tensor:
+    y: torch.Tensor = known[node.name].exp()
+    return error + (y * error).sum(node.args[1], keepdim=True)
+
+
+REACHES: dict[str, tuple[Reach | None, ...]] = {           # for each argument; None where it is tried
+    "add": (as_it_is, times_alpha), "sub": (as_it_is, times_alpha), "rsub": (times_alpha, as_it_is),
+    "mul": (times(1), times(0)), "div": (over(1), None), "neg": (as_it_is,), "abs": (as_it_is,),
+    "where": (None, partial(chosen, one=True), partial(chosen, one=False)),
+    **dict.fromkeys(("softmax", "_softmax", "_safe_softmax"), (of_softmax,)),
+    **dict.fromkeys(("log_softmax", "_log_softmax"), (of_log_softmax,)),
+}
+
+
+def reached(node: Node, known: Values, name: str, error: Any) -> torch.Tensor | None:
+    """What an error in a tensor makes of the result, wherever it is an argument; None where that has to be tried."""
+    rules = REACHES.get(called(node), ())
+    places = [place for place, argument in enumerate(node.args) if isinstance(argument, Node) and argument.name == name]
+    own = [rule for place in places if place < len(rules) and (rule := rules[place]) is not None]
+    if len(own) < sum(part.name == name for part in node.inputs) or node.kwargs.get("rounding_mode") is not None:
+        return None
+    value: torch.Tensor = known[node.name]
+    first, *others = (rule(node, known, error).expand(value.shape) for rule in own)
+    return sum(others, first)
+
+
+def of_numbers(node: Node, known: Values, by: float) -> Iterator[torch.Tensor | Node]:
+    """For each number that no dtype holds as it is written, and is off by this much of it: what that makes of the
+    result, or where it has to be tried, the node with another number."""
+    rules = REACHES.get(called(node), ())
     for place, number in enumerate(node.args):
-        if _is_rounded(number):
+        if not _is_rounded(number):
+            continue
+        if place < len(rules) and (rule := rules[place]) is not None:
+            value = known[node.name]
+            yield rule(node, known, value.new_tensor(by * abs(number))).expand(value.shape)
+        else:
             yield replace(node, args=(*node.args[:place], number * (1 + by), *node.args[place + 1 :]))
     for name, number in node.kwargs.items():
         if _is_rounded(number):
             yield replace(node, kwargs={**node.kwargs, name: number * (1 + by)})
 
 
+def _size(argument: Any, known: Values) -> Any:
+    return magnitude(known[argument.name]) if isinstance(argument, Node) else abs(argument)
+
+
 def _is_rounded(number: Any) -> bool:
     return isinstance(number, float) and math.isfinite(number) and number != torch.tensor(number).bfloat16().item()
+
+
+def magnified(node: Node) -> Node:
+    """The node whose terms do not cancel where what it reads has no signs."""
+    numbers = {name: abs(number) for name, number in node.kwargs.items() if name in ("alpha", "beta", "value")}
+    return replace(node, kwargs={**node.kwargs, **numbers}) if numbers else node
