@@ -44,8 +44,8 @@ def renamed(form: Form, extent: Callable[[str], int]) -> tuple[Hashable, tuple[s
 
 
 def unshifted(form: Form) -> tuple[Form, dict[str, int]]:
-    """The form with its axes as near to the beginning of what is read as they may, and how far from there it reads. Such
-    an axis is all that there is, beside a number, in each place that it is in; others are not moved."""
+    """The form with its axes as near to the beginning of what is read as they may be, and how far from there it reads.
+    Such an axis is all that there is, beside a number, in each place that it is in; others are not moved."""
     first = dict[str, int]()
     for place in places_of(form):
         lone = place.parts == (Part(place.axes[0]),) and not place.past if place.parts else False

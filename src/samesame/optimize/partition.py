@@ -275,7 +275,7 @@ class _Cutter:
         return self.kept.setdefault(form, load(stage.target, *map(along, stage.axes)))
 
     def another(self, form: Form) -> Form | None:
-        """What is kept already and holds this form but for the names of axes and where they begin, at this form's axes."""
+        """What is kept already and holds this form, but for the names of axes and where they begin; at its axes."""
         key, here = self.known(form)
         for stage, there in self.alike.get(key, ()):
             own = dict(zip(there.names, here.names, strict=True))
