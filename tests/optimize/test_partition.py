@@ -18,6 +18,7 @@ from samesame.optimize.algebra import specified
 from samesame.optimize.contraction import columns, is_operand_of_several, products
 from samesame.optimize.forms import (
     Form,
+    Part,
     Place,
     along,
     concat,
@@ -28,11 +29,13 @@ from samesame.optimize.forms import (
     minus,
     number,
     plus,
+    position,
     power,
+    substitute,
     times,
     walk,
 )
-from samesame.optimize.names import nameless, renamed
+from samesame.optimize.names import nameless, renamed, unshifted
 from samesame.optimize.native import in_stages, work
 from samesame.optimize.partition import Stage, elsewhere, is_pairwise, stages
 from samesame.optimize.rows import side_by_side
@@ -341,6 +344,59 @@ def test_parts_of_a_concatenation_lie_as_the_whole_does() -> None:
     assert (one.axes, other.axes, joined.axes) == (("b", "p", "n"), ("b", "q", "n"), ("b", "c", "n"))
     space = Space(Specification("joined", tensors, sizes, (whole,)), cut)
     assert side_by_side(space, cut) and not side_by_side(space, [joined])
+
+
+class Streamed(nn.Module):
+    """Densities that move to their neighbours, at a speed that all of a cell decide."""
+
+    def forward(self, f: torch.Tensor, solid: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        rho = f.sum(0)
+        moved = torch.where(solid, f.flip(0), f - (f - rho / 3).exp() / rho)
+        return torch.stack([moved[0], moved[1].roll((1, -2), (0, 1)), moved[2].roll(2, 1)]), rho.sqrt()
+
+
+def test_what_is_read_at_shifted_places_is_kept_once() -> None:
+    inputs = torch.rand(3, 11, 13) + 1, torch.rand(11, 13) > 0.7
+    found = cut(Streamed(), *inputs)
+    assert sum(len(stage.folds) for stage in found) == 1 and len(found) == 3
+    for result, expected in zip(*several(Streamed(), inputs), strict=True):
+        torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
+
+
+class Differences(nn.Module):
+    """Sums of which a larger part is kept first, and two that begin before it and end behind it."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        sums = x.square().sum(-1)
+        return sums[2:-2].sqrt(), sums[3:-3].exp(), sums[:-4] * 2, sums[4:] * 3
+
+
+def test_a_part_is_read_of_what_holds_all_of_it() -> None:
+    inputs = (torch.randn(40, 9),)
+    found = cut(Differences(), *inputs)
+    assert len({stage.target for stage in found}) == len(found)
+    for result, expected in zip(*several(Differences(), inputs), strict=True):
+        torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
+
+
+AXES = ("a", "b", "c")
+PLACES = st.one_of(
+    st.builds(lambda axis, offset: Place((Part(axis),), offset), st.sampled_from(AXES), st.integers(0, 5)),
+    st.builds(lambda axis, offset: Place((Part(axis, 2),), offset), st.sampled_from(AXES), st.integers(0, 5)),
+    st.builds(lambda offset: Place((Part("a", 1, ("b",)), Part("b")), offset), st.integers(0, 5)),
+    st.builds(lambda offset: Place((), offset), st.integers(0, 5)))
+
+
+@given(st.lists(st.tuples(PLACES, PLACES), min_size=1, max_size=4), st.booleans(), st.booleans())
+def test_shifted_back_a_form_is_what_it_was(places: list[tuple[Place, Place]], counted: bool, positions: bool) -> None:
+    form = plus(*(load(f"x{k}", *pair) for k, pair in enumerate(places)), *([number(1, (("a", 1),))] * counted),
+                *([position(Place((Part("b"),), 1))] * positions))
+    base, begins = unshifted(form)
+    assert substitute(base, {a: Place((Part(a),), offset) for a, offset in begins.items()}) is form
+    assert not (counted and "a" in begins)
+    for axis in begins:                                    # it begins at the beginning, and is nowhere else
+        offsets = [place.offset for pair in places for place in pair if axis in place.axes]
+        assert begins[axis] == min([*offsets, *([1] if positions and axis == "b" else [])])
 
 
 def test_numbers_and_what_few_elements_share_are_computed_where_they_are_used() -> None:

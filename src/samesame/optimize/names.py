@@ -1,16 +1,17 @@
-"""Forms up to the names of their axes.
+"""Forms up to the names of their axes, and to where these begin.
 
 Queries read the norm of row i, keys that of row j: two forms, and one tensor. A form with numbers for the names of its
-axes, in the order in which they are met, is the same for both; sums and products are met in an order without names.
+axes, in the order in which they are met, is the same for both; sums and products are met in an order without names. A
+neighbour's density is that of row i + 1: the same tensor again, read one row on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 
-from samesame.optimize.forms import Form, Place, walk
+from samesame.optimize.forms import Form, Part, Place, substitute, walk
 
 IN_ANY_ORDER = frozenset({"plus", "times", "extremum"})
 
@@ -40,6 +41,38 @@ def renamed(form: Form, extent: Callable[[str], int]) -> tuple[Hashable, tuple[s
     place = {x: n for n, x in enumerate(every)}
     shape = tuple((x.operator, attributes(x, number), tuple(place[y] for y in inner[x])) for x in every)
     return (shape, tuple(map(extent, numbers))), tuple(numbers)
+
+
+def unshifted(form: Form) -> tuple[Form, dict[str, int]]:
+    """The form with its axes as near to the beginning of what is read as they may be, and how far from there it reads.
+    Such an axis is all that there is, beside a number, in each place that it is in; others are not moved."""
+    first = dict[str, int]()
+    for place in places_of(form):
+        lone = place.parts == (Part(place.axes[0]),) and not place.past if place.parts else False
+        for axis in {*place.axes, *place.past, *(a for part in place.parts for a in part.over)}:
+            first[axis] = min(first.get(axis, place.offset), place.offset) if lone else -1
+    first = {axis: offset for axis, offset in first.items() if axis in form.axes and offset >= 0}
+    for x in walk(form):
+        for axis in tied(x):
+            first.pop(axis, None)
+    return substitute(form, {a: Place((Part(a),), -offset) for a, offset in first.items()}), first
+
+
+def places_of(form: Form) -> Iterator[Place]:
+    for x in walk(form):
+        if x.operator in ("load", "position"):
+            yield from (place for place in x.attributes if isinstance(place, Place))
+
+
+def tied(x: Form) -> Iterator[str]:
+    """The axes whose extent, or each element, means something to this operator."""
+    match x.operator, *x.attributes:
+        case "number", _, powers:
+            yield from (axis for axis, _ in powers)
+        case "lookup", *axes:
+            yield from axes
+        case "concat", axis, parts:
+            yield from (each for each in (axis, *parts) if each is not None)
 
 
 @lru_cache(1 << 14)

@@ -5,8 +5,9 @@ computed (the hidden layer of an MLP, the weights of an attention), and what has
 scale of a row). Everything else is inlined. A stage is then one loop nest: its folds accumulate side by side for each
 element, and its value is a function, element by element, of these, of earlier stages' tensors and of inputs.
 
-Of what is the same but for the names of its axes (a norm that queries and keys are made of) one is kept. A kept tensor
-lies in memory as it is read first: along the axis that lanes of its reader run along, or that the reader sums over.
+Of what is the same but for the names of its axes (a norm that queries and keys are made of), and for where these begin
+(the density of each neighbour of a cell), one is kept. A kept tensor lies in memory as it is read first: along the axis
+that lanes of its reader run along, or that the reader sums over.
 """
 
 from __future__ import annotations
@@ -15,9 +16,24 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import NamedTuple
 
-from samesame.optimize.forms import Form, along, exchanged, finite, fold, load, made, size_of, substitute, times, walk
-from samesame.optimize.names import nameless, renamed
+from samesame.optimize.forms import (
+    Form,
+    Part,
+    Place,
+    along,
+    exchanged,
+    finite,
+    fold,
+    load,
+    made,
+    size_of,
+    substitute,
+    times,
+    walk,
+)
+from samesame.optimize.names import nameless, renamed, unshifted
 from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.specification import Output
 
@@ -214,13 +230,20 @@ CHEAP = frozenset({"abs", "relu", "sign", "floor", "ceil", "round", "trunc"})
 NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what sums are accumulated in
 
 
+class Known(NamedTuple):
+    """A form's axes in an order that is the same for all that are like it, and where those begin that may be moved."""
+
+    names: tuple[str, ...]
+    begins: dict[str, int]
+
+
 class _Cutter:
     def __init__(self, anyway: frozenset[str], extents: Mapping[str, int], weights: Collection[str]) -> None:
         self.anyway = anyway                         # what is kept wherever it occurs, without names of axes
         self.extents, self.weights = extents, weights
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
-        self.alike: dict[Hashable, tuple[Stage, tuple[str, ...]]] = {}
+        self.alike: dict[Hashable, list[tuple[Stage, Known]]] = {}
         self.folded = Counter[str]()            # in how many stages a fold is
         self.folding: dict[Form, bool] = {}
         self.costly: dict[Form, bool] = {}
@@ -247,18 +270,25 @@ class _Cutter:
 
     def read_as(self, form: Form, stage: Stage) -> Form:
         """The stage's target is the form from now on, under any names of axes."""
-        key, names = renamed(form, self.extent)
-        self.alike.setdefault(key, (stage, names))
+        key, known = self.known(form)
+        self.alike.setdefault(key, []).append((stage, known))
         return self.kept.setdefault(form, load(stage.target, *map(along, stage.axes)))
 
     def another(self, form: Form) -> Form | None:
-        """What is kept already and is this form but for the names of axes, at this form's axes."""
-        key, names = renamed(form, self.extent)
-        if key not in self.alike:
-            return None
-        stage, own = self.alike[key]
-        here = dict(zip(own, names, strict=True))
-        return load(stage.target, *(along(here[axis]) for axis in stage.axes))
+        """What is kept already and holds this form, but for the names of axes and where they begin; at its axes."""
+        key, here = self.known(form)
+        for stage, there in self.alike.get(key, ()):
+            own = dict(zip(there.names, here.names, strict=True))
+            far = {axis: here.begins.get(own[axis], 0) - there.begins.get(axis, 0) for axis in stage.axes}
+            if all(0 <= far[axis] <= self.extent(axis) - self.extent(own[axis]) for axis in stage.axes):
+                return load(stage.target, *(Place((Part(own[axis]),), far[axis]) for axis in stage.axes))
+        return None
+
+    def known(self, form: Form) -> tuple[Hashable, Known]:
+        """What is the same for all forms that are parts of one tensor, and which part this one is."""
+        base, begins = unshifted(form)
+        key, names = renamed(base, lambda axis: 0 if axis in begins else self.extent(axis))
+        return key, Known(names, begins)
 
     def extent(self, axis: str) -> int:
         return size_of([axis], self.extents)
@@ -267,7 +297,7 @@ class _Cutter:
         """What is left of a form when its folds are names and what has fewer axes is kept."""
         folds: dict[str, Form] = {}
         named: dict[Form, Form] = {}
-        form = self.with_tables(form)
+        form = self.with_tables(self.with_kept(form))
 
         def go(x: Form, order: tuple[str, ...]) -> Form:
             if not self.has_fold(x):
@@ -283,6 +313,13 @@ class _Cutter:
             return named[x]
 
         return go(form, order), folds
+
+    def with_kept(self, form: Form) -> Form:
+        """The form with those of its folds read that are kept already."""
+        folds = [x for x in walk(form, arguments=lambda x: () if x.operator == "fold" else x.arguments)
+                 if x.operator == "fold"]
+        kept = {x: there for x in folds if (there := self.another(x)) is not None}
+        return exchanged(form, kept) if kept else form
 
     def with_tables(self, form: Form) -> Form:
         """The form with whatever is looked up in as a tensor, of its axes first those that the index has, too; and with
@@ -335,9 +372,12 @@ class _Cutter:
         """The form, computed for each element of these axes, with what is the same for many of them kept if it takes
         functions: a table of cosines that all heads are turned by, the variances of a mixture's components."""
         kept = dict[Form, Form]()
-        for x in walk(form, arguments=lambda x: x.arguments if self.varies(x, axes) else ()):
-            if not self.varies(x, axes) and self.takes_functions(x):
-                kept[x] = self.keep(x, order)
+        for x in walk(form, arguments=lambda x: x.arguments if self.varies(x, axes) and x.operator != "concat" else ()):
+            if not self.varies(x, axes):
+                kept |= {x: self.keep(x, order)} if self.takes_functions(x) else {}
+            elif x.operator == "concat":
+                each = zip(x.arguments, orders_within(x, axes), orders_within(x, order), strict=True)
+                kept[x] = made(x.operator, x.attributes, tuple(self.invariant(*part) for part in each))
         return exchanged(form, kept) if kept else form
 
     def varies(self, x: Form, axes: Iterable[str]) -> bool:

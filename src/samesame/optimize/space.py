@@ -142,9 +142,12 @@ class Space:
         turns: dict[tuple[str, int], tuple[str, ...]] = {}
         pinned: set[str] = set()
         for (name, d), several in places.items():
-            if name not in tensors:                          # what is kept is read from end to end, by any axis
-                for axis in (axis for place in several for axis in place.axes):
-                    self.alike[self._first(axis)] = self._first(several[0].axes[0])
+            if name not in tensors:
+                if all(self._covers(place, self.extent(several[0].axes[0])) for place in several):
+                    for axis in (axis for place in several for axis in place.axes):
+                        self.alike[self._first(axis)] = self._first(several[0].axes[0])
+                else:                                        # what is kept is read in parts: their lengths are numbers
+                    pinned |= {base(axis) for place in several for axis in place.axes}
                 continue
             if turn := self._in_turn(several, tensors[name].shape[d]):
                 turns[name, d] = turn
