@@ -26,6 +26,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch
 
 from samesame.capture.eager import Watching
+from samesame.capture.picks import Picks
 from samesame.evidence import Refused
 from samesame.operators.execute import tensors_in
 from samesame.programs.origins import is_users, shown
@@ -66,6 +67,7 @@ SENDS = "torch/multiprocessing/"
 OF_NUMBERS = {torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor, Tensor.new}
 # A program that is recorded without gradients is recorded anew if it computes some.
 GRADIENTS = {torch.autograd.grad, torch.autograd.backward, Tensor.backward}
+BRACKETS = {Tensor.__getitem__, Tensor.__setitem__}        # x[…]
 # These have no derivative, and are no operators of their own above autograd, which takes them apart.
 BELOW = {torch.nn.functional.one_hot}
 # What a tensor is beside its values: what the verdict is for, where the program asks.
@@ -98,6 +100,7 @@ class Watcher(Protocol):
     asked: dict[str, Any]
     has_gradients: bool
     in_brackets: bool
+    picks: Picks
 
     def here(self) -> Any: ...
     def refusal(self, why: str, kind: type[Refused] = Refused) -> Refused: ...
@@ -126,12 +129,14 @@ class Exits(TorchFunctionMode):
                 recorder.asked[ASKS[function]] = recorder.here()
         elif function in GRADIENTS and not recorder.has_gradients:
             raise recorder.refusal(OFF, Differentiates)
-        before, recorder.in_brackets = recorder.in_brackets, function is Tensor.__getitem__
+        before, recorder.in_brackets = recorder.in_brackets, function in BRACKETS
         try:
             with torch._C._AutoDispatchBelowAutograd() if function in BELOW else nullcontext():
-                return function(*args, **(kwargs or {}))
+                result = function(*args, **(kwargs or {}))
         finally:
             recorder.in_brackets = before
+        recorder.picks.left()
+        return result
 
 
 class Derives(TorchFunctionMode):

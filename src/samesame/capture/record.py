@@ -25,6 +25,7 @@ from torch.autograd import forward_ad
 from samesame.capture.again import Outputs, Ways, confirm, demand_same
 from samesame.capture.alive import tensors_alive
 from samesame.capture.asked import setting_of
+from samesame.capture.composite import aten, is_opened
 from samesame.capture.derivatives import Lines, derivative
 from samesame.capture.eager import Watching
 from samesame.capture.exits import OFF, Differentiates, Exits, guarded
@@ -32,6 +33,7 @@ from samesame.capture.higher import definition
 from samesame.capture.lists import one_by_one
 from samesame.capture.memory import Memory, Step, address
 from samesame.capture.ordinary import ordinary, triton_kernels
+from samesame.capture.picks import Picks
 from samesame.capture.program import Foreign, Program, failed, kind_of
 from samesame.capture.reading import (
     AS_ARGUMENT,
@@ -42,6 +44,7 @@ from samesame.capture.reading import (
     fails_without_values,
     lets_out,
     reads_values,
+    unchanged,
 )
 from samesame.capture.rows.chosen import ALL_ROWS, Rows
 from samesame.capture.rows.counted import counting
@@ -56,18 +59,6 @@ from samesame.graph import Graph, Node, Origin
 from samesame.operators.execute import bound, draws_numbers, pure, tensors_in, undefined_, written
 from samesame.operators.table import UNINITIALISED, packet
 from samesame.programs.origins import running_modules, thread_line
-
-
-def aten(names: str) -> frozenset[str]:
-    return frozenset("aten." + name for name in names.split())
-
-
-# Composite operators that stay whole.
-WHOLE = aten(
-    """batch_norm.default einsum.default group_norm.default instance_norm.default layer_norm.default linear.default
-    log_softmax.int matmul.default one_hot.default prelu.default reshape.default rms_norm.default
-    scaled_dot_product_attention.default softmax.int"""
-)
 
 # The same elements in memory of their own; one result, of the argument's type unless a dtype is given.
 COPIES = aten("clone.default _to_copy.default lift_fresh_copy.default")
@@ -219,6 +210,7 @@ class Recorder(Watching):
         self.in_brackets = False                           # inside of x[…]
         self.tape = Tape(self.here, borrows)
         self.memory = Memory(self.tape.emit, self.source, self.refusal)
+        self.picks = Picks(self)
         self.rows = Rows(self) if self.follows_rows and program.plain() is program else None
         if self.rows is not None:
             self.tape.follow = self.rows.follow
@@ -330,6 +322,8 @@ class Recorder(Watching):
 
     def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the program sees of an operator."""
+        if self.picks.number is not None:
+            return self.picks.select(operation, args)
         if (inside := definition(operation)) is not None:
             with self:
                 return inside(*args, **kwargs)
@@ -355,6 +349,8 @@ class Recorder(Watching):
         answer = self.rows.answer(operation, given) if self.rows is not None else NotImplemented
         if answer is not NotImplemented:
             return answer
+        if self.picks.begins(operation, args):
+            return operation(*args, **kwargs)
         if reads_values(operation, given) and not self.counts_enough(operation, given):
             deciding = tensors_in(given[DECIDES[name]] if name in DECIDES else list(given.values()))
             self.demand_closed(deciding, *lets_out(operation, self.in_brackets))
@@ -590,12 +586,16 @@ class Recorder(Watching):
         here = self.here()
         if (here.file, here.function) in ONLY_WARN:
             return
-        if any(self.memory.read(tensor) in self.tape.open or self.has_chosen_rows(tensor) for tensor in tensors):
+        if any(map(self.is_open, tensors)):
             way_out = TRACING if here.file.startswith("transformers/") else ""
             program = self.program.program
             if isinstance(program, Foreign) and program.runs:
                 doing = f"{program.runs}, which needs the values of a tensor to go on"
             raise self.refusal(f"{doing}, so the graph depends on data; {instead}{way_out}")
+
+    def is_open(self, tensor: torch.Tensor) -> bool:
+        """Whether what a tensor holds, or how many rows it has, hangs on data."""
+        return self.memory.read(tensor) in self.tape.open or self.has_chosen_rows(tensor)
 
     def has_chosen_rows(self, tensor: torch.Tensor) -> bool:
         return self.rows is not None and any(self.rows.axes(tensor))
@@ -608,12 +608,3 @@ class Recorder(Watching):
             known = self.memory.views.get(id(tensor))
             if (known is not None and known[2].node in self.tape.open) or self.program.named(tensor) is not None:
                 raise self.noted(Refused(f"{thread_line().spoken or self.program.title} {doing}"))
-
-
-def is_opened(operation: OpOverload) -> bool:
-    """Whether an operator is composite, and recorded by its parts."""
-    return str(operation) not in WHOLE and operation.namespace == "aten" and operation._can_decompose()
-
-
-def unchanged(result: torch.Tensor, argument: torch.Tensor) -> bool:
-    return result.shape == argument.shape and result.dtype == argument.dtype
