@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from math import inf
 from typing import NamedTuple
 
 from samesame.optimize.forms import size_of
@@ -26,7 +27,7 @@ class Step(NamedTuple):
     spans: Axes
 
 
-Cost = Callable[[Axes, Axes | None, Axes, Axes], float]    # of left, right, result, loops
+Cost = Callable[[Axes, Axes | None, Axes, Axes], float]    # of left, right, result, loops; not below zero
 
 
 def steps(factors: Sequence[Axes], over: Axes, cost: Cost) -> tuple[float, tuple[Step, ...]]:
@@ -48,31 +49,42 @@ def steps(factors: Sequence[Axes], over: Axes, cost: Cost) -> tuple[float, tuple
 
 
 def _plans(factors: tuple[Axes, ...], over: Axes, cost: Cost) -> tuple[float, object]:
+    """The cheapest order as a tree, and its cost. Subsets of factors and of axes are bits of numbers."""
     everyone = (1 << len(factors)) - 1
+    every = sorted({axis for axes in factors for axis in axes})
+    bits = [sum(1 << every.index(axis) for axis in axes) for axes in factors]
+    kept = sum(1 << k for k, axis in enumerate(every) if axis not in over)
+    inside = [0] * (everyone + 1)
+    for subset in range(1, everyone + 1):
+        inside[subset] = inside[subset & subset - 1] | bits[(subset & -subset).bit_length() - 1]
 
     @cache
-    def left_over(subset: int) -> Axes:
+    def named(axes: int) -> Axes:
+        return tuple(axis for k, axis in enumerate(every) if axes >> k & 1)
+
+    def left_over(subset: int) -> int:
         """The axes of the subset's product once what nobody else has is summed."""
-        inside = {axis for k, axes in enumerate(factors) if subset >> k & 1 for axis in axes}
-        outside = {axis for k, axes in enumerate(factors) if not subset >> k & 1 for axis in axes}
-        return tuple(sorted(axis for axis in inside if axis not in over or axis in outside))
+        return inside[subset] & (kept | inside[everyone ^ subset])
 
     @cache
     def best(subset: int) -> tuple[float, object]:
         axes = left_over(subset)
         if subset & subset - 1 == 0:
             k = subset.bit_length() - 1
-            if set(axes) == set(factors[k]):
+            if axes == bits[k]:
                 return 0.0, k
-            return cost(factors[k], None, axes, factors[k]), (k, None, axes, factors[k])
-        found: list[tuple[float, int, object]] = []
+            return cost(factors[k], None, named(axes), factors[k]), (k, None, named(axes), factors[k])
+        least, plan = inf, object()
         for part in parts(subset):
-            ends = left_over(subset ^ part), left_over(part)
-            spans = tuple(sorted({*ends[0], *ends[1]}))
             (x, one), (y, other) = best(subset ^ part), best(part)
-            found.append((x + y + cost(ends[0], ends[1], axes, spans), len(found), (one, other, axes, spans)))
-        price, _, plan = min(found, key=lambda item: item[:2])
-        return price, plan
+            if x + y >= least:                       # whatever the last product costs
+                continue
+            left, right = left_over(subset ^ part), left_over(part)
+            spans = named(left | right)
+            total = x + y + cost(named(left), named(right), named(axes), spans)
+            if total < least:
+                least, plan = total, (one, other, named(axes), spans)
+        return least, plan
 
     def parts(subset: int) -> Iterator[int]:
         """What may be multiplied last with the rest: any part without the first factor; of many, the last factor."""
@@ -95,8 +107,8 @@ def priced(extents: Mapping[str, int], moved: float, flop: float, operator: floa
         return size_of(axes, extents)
 
     def cost(left: Axes, right: Axes | None, axes: Axes, spans: Axes) -> float:
-        elements = sum(size(part) for part in (left, right, axes) if part is not None)
-        outer = bool(left and right) and set(left).isdisjoint(right or ())
+        elements = size(left) + size(axes) + (size(right) if right is not None else 0)
+        outer = bool(left and right) and len(spans) == len(left) + len(right or ())
         return moved * elements + flop * size(spans) + operator * (1 + outer)
 
     return cost

@@ -136,19 +136,26 @@ class Prices:
 
     def __init__(self, extents: Mapping[str, int]) -> None:
         self.extents = extents
+        self.prices: dict[Weights, Any] = {}
 
     def size(self, axes: Sequence[str]) -> int:
         return size_of(axes, self.extents)
 
     def weighted(self, weights: Weights) -> Any:
         """The cost of a term for the e-graph's extraction."""
+        if weights not in self.prices:
+            self.prices[weights] = self._weighted(weights)
+        return self.prices[weights]
+
+    def _weighted(self, weights: Weights) -> Any:
         memo: dict[Any, float] = {}
         pair = priced(self.extents, weights.moved, weights.flop, weights.operator)
 
         def price(operator: str, attributes: tuple[Hashable, ...], below: tuple[Any, ...], type: Any) -> float:
             if operator in FREE:
                 return 0.0
-            inside = tuple(axes for axes, _ in below)
+            inside = tuple(sorted(axes for axes, _ in below)) if operator == "contract" else tuple(
+                axes for axes, _ in below)
             key = operator, attributes, inside
             if key not in memo:
                 if operator == "contract" and weights.fused:
