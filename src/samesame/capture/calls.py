@@ -58,7 +58,9 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
                  borrows: bool) -> None:
         super().__init__(program, borrows)
         self.watched, self.probing, self.repeats = watched, probing, repeats
-        self.other, self.same = program.again(otherwise), program.again(torch.clone)
+        comes = calls > 1 or probing or program.plain() is not program       # does a second call? Most times none does
+        self.other = program.again(otherwise) if comes else program
+        self.same = program.again(torch.clone) if comes else program
         second = self.same if repeats else self.other
         self.programs = (program, second)[:calls]
         self.moments = [snapshot(program.program)]
