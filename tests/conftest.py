@@ -210,6 +210,16 @@ SAMPLED = {
 }
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is made while tests are collected stays, but for little: to go through it again and again takes seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Mark what the sample leaves out, and what takes longest, as long, before pytest leaves out what is marked so.
