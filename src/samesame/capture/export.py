@@ -48,7 +48,10 @@ def export(program: Program, name: str, again: bool = True, *, decompose: bool =
     """The graph that torch.export makes of `program`; with `decompose`, in terms of torch's core operators."""
     made = exported(program, decompose)
     graph, recorder, _ = recorded(made, name)
-    return assured(made, graph, recorder, again=again)
+    try:
+        return assured(made, graph, recorder, again=again)
+    finally:
+        recorder.let_go()
 
 
 def assured(
