@@ -16,8 +16,10 @@ demo: $(READY)
 test: $(READY) lint    # types are checked beside the tests: mypy has one core
 	$(MAKE) --no-print-directory -j 2 types unit
 
+# To rewrite all asserts takes each worker longer than to load the tests. What failed runs once more, to show values.
 unit: $(READY)
-	$(BIN)/pytest -n 2 --dist worksteal tests
+	$(BIN)/pytest -n 2 --dist worksteal --assert=plain tests \
+	|| { $(BIN)/pytest --last-failed --last-failed-no-failures none tests; exit 1; }
 
 test-all: $(READY)    # the long runs too, on a Ray cluster and with other libraries' modules among them
 	$(PIP) -e '.[long]'

@@ -48,11 +48,12 @@ def own_store(tmp_path_factory):
 # What other tests have loaded, beside their own modules. Between ranks, the variables of all modules that may be a
 # library for distributed programs are gone through, and a process that collected the tests has most of its own here.
 WITHOUT_GROUPS = {
-    "PIL", "_pytest", "anyio", "attr", "charset_normalizer", "cv2", "dill", "execnet", "filelock", "gguf", "google",
-    "h11", "httpcore2", "httpx2", "huggingface_hub", "hypothesis", "jax", "jaxlib", "jinja2", "jsonschema",
-    "mistral_common", "mpmath", "networkx", "onnx", "onnx_ir", "onnxruntime", "onnxscript", "opt_einsum", "packaging",
-    "pluggy", "psutil", "pydantic", "pydantic_core", "pygments", "pytest", "regex", "requests", "rich", "scipy",
-    "selenium", "tokenizers", "tqdm", "trio", "triton", "typer", "urllib3", "websocket", "yaml",
+    "PIL", "_pytest", "accelerate", "anyio", "attr", "charset_normalizer", "cv2", "dill", "execnet", "filelock",
+    "flatbuffers", "gguf", "google", "h11", "httpcore2", "httpx2", "huggingface_hub", "hypothesis", "jax", "jaxlib",
+    "jinja2", "jsonschema", "mistral_common", "ml_dtypes", "mpmath", "networkx", "onnx", "onnx_ir", "onnxruntime",
+    "onnxscript", "openai", "opt_einsum", "packaging", "pluggy", "psutil", "pydantic", "pydantic_core", "pygments",
+    "pytest", "regex", "requests", "rich", "safetensors", "scipy", "selenium", "tokenizers", "tqdm", "transformers",
+    "trio", "triton", "typer", "urllib3", "websocket", "yaml",
 }
 
 
@@ -207,6 +208,16 @@ SAMPLED = {
     "operators/test_general_blocks.py": 2,
     "operators/test_variable_numbers.py": 2,
 }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is made while tests are collected stays, but for little: to go through it again and again takes seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

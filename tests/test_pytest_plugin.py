@@ -24,7 +24,8 @@ from samesame.testing import NotShown
 
 pytest_plugins = ["pytester"]
 KERNEL = f"{Path(__file__).parent / 'kernels' / 'vector_add.py'}:launch"
-PLUGIN = ("-p", "no:samesame", "-p", "samesame.pytest.plugin")
+# Modules are loaded already, whose asserts pytest would rewrite, and it would warn of that.
+PLUGIN = ("-p", "no:samesame", "-p", "samesame.pytest.plugin", "--assert=plain")
 
 PROGRAMS = """
     import pytest, torch

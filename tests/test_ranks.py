@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import ModuleType
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 from rankwise import JOBS, captured, load, run
 from samesame.capture.ranks.graphs import placements
 from samesame.capture.ranks.group import one_of
+from samesame.capture.ranks.libraries import forgotten
 from samesame.capture.ranks.placements import placed
 from samesame.capture.ranks.record import capture_ranks, capture_sequential
 from samesame.capture.ranks.world import lockstep, world
@@ -344,6 +346,23 @@ def test_the_world_computes_what_torchs_own_simulation_does():
         dist.destroy_process_group()
     for (_, root), wanted in zip(together.roots, local, strict=True):
         torch.testing.assert_close(values[root.name], wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_a_librarys_proxy_is_not_asked_what_it_is(monkeypatch):
+    """Some load what they stand for, which takes seconds, to answer isinstance."""
+
+    class Proxy:
+        @property
+        def __class__(self):
+            asked.append(self)
+            return object
+
+    asked, library = [], ModuleType("library_with_a_proxy")
+    library.proxy, library.group = Proxy(), None
+    monkeypatch.setitem(sys.modules, library.__name__, library)
+    with forgotten():
+        library.group = "this is rank 1"
+    assert library.group is None and not asked
 
 
 REAL = ("megatron_mlp", "sequence_parallel", "expert_parallel", "ring_attention", "pipeline", "accumulation")

@@ -24,6 +24,7 @@ from samesame.capture.alive import tensors_known
 from samesame.capture.program import Foreign, Program
 from samesame.capture.sizes.family import Apart, Family, Following, Recording, family
 from samesame.capture.sizes.following import follow
+from samesame.capture.sizes.remembered import Remembered
 from samesame.certificate.certify import certificate
 from samesame.diagnose import diagnose, effect_of
 from samesame.diagnose.configs import configured
@@ -157,9 +158,11 @@ def _establish(
             taken, differ = [*taken, extremes.draw], True
             values = [*values[0], extremes.values[0]], [*values[1], extremes.values[1]]
 
-    def alike(example: Any) -> tuple[Graph, Graph]:
+    def at_other_sizes(example: Any) -> tuple[Graph, Graph]:
         return _read_alike(weighed.alike(sides.at_other_sizes(example)), read)
 
+    alike = Remembered(at_other_sizes, sides.settings_of_recording)
+    record = Remembered(partial(_recorded_alike, alike), sides.settings_of_recording)
     alone = any(isinstance(side, Graph) for side in programs) or bool(weighed.one) or bool(sides.differences)
 
     def families(
@@ -177,7 +180,6 @@ def _establish(
         prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
         if differ or sides.differences:
             prover.patience, prover.until = _PATIENCE, time.thread_time() + _APART
-        record = partial(_recorded_alike, alike)
         flags = None if differ else flags_of(graphs)
         prove = partial(generalise_sizes, relation=relation, prover=prover, progress=run.advance)
         settled = prove(graphs, families(graphs, record, values), values=values, harder=flags is None)
@@ -232,7 +234,7 @@ def _establish(
     with run.during("numeric"):
         verdict.numeric = _numeric(weighed.graphs, weighed.draws, weighed.values, verdict.picture)
     if _is_bounded(verdict) and read is None and not book.closed:
-        here = Here(sides, example, weighed, partial(_recorded_alike, alike), partial(_followed, programs, sides.how),
+        here = Here(sides, example, weighed, record, partial(_followed, programs, sides.how),
                     (relating.left, relating.right), verdict.seed, book)
         with run.during("neighbours"):
             _neighbours(verdict, here, run)

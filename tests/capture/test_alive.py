@@ -3,13 +3,14 @@
 import gc
 import sys
 import weakref
+from contextlib import suppress
 from threading import Thread
 
 import pytest
 import torch
 
 from samesame import check
-from samesame.capture import alive
+from samesame.capture import alive, capture, capture_calls
 from samesame.capture.alive import _known, all_gone_through, tensors_alive, tensors_known
 from samesame.evidence import Refused
 
@@ -116,3 +117,27 @@ def test_what_refers_to_itself_is_let_go_of_between_recordings(monkeypatch):
         with tensors_known():
             pass
     assert sum(knot() is not None for knot in made) < 6
+
+
+@pytest.mark.parametrize("record", [capture, capture_calls])
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_recording_leaves_nothing_to_the_collector(record, refused):
+    """Each further recording goes through all tensors that there are, and large ones take much memory."""
+    shape = 2, 3, 5, 7
+
+    def program(x):
+        y = x.exp()
+        return y.tolist() if refused else y.sin()
+
+    def alive_now():
+        return sum(isinstance(thing, torch.Tensor) and thing.shape == shape for thing in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        x = torch.randn(shape)
+        with suppress(Refused):
+            record(program, (x,))
+        assert alive_now() == 1
+    finally:
+        gc.enable()

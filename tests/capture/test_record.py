@@ -632,3 +632,16 @@ def test_a_program_may_be_captured_under_a_profiler():
         before = len(profile.getstats())
         torch.ones(1).cumsum(0)
     assert graph.nodes[-1].operator == "aten.relu.default" and before
+
+
+def test_a_composite_operator_that_came_later_is_decomposed_too():
+    """Torch's list of them is made once for each program, and not kept for the next."""
+    with torch.library._scoped_library("later", "DEF") as library:
+
+        def decomposed(operator):
+            library.define(f"{operator}(Tensor x) -> Tensor")
+            library.impl(operator, lambda x: x.exp() + 1, "CompositeImplicitAutograd")
+            graph = capture(getattr(torch.ops.later, operator), (torch.ones(3),), how="export+decompose")
+            return [node.operator.rpartition(".")[0] for node in graph.nodes if not node.is_source]
+
+        assert decomposed("first") == decomposed("second") == ["aten.exp", "aten.add"]

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from promises import hidden, honest
-from samesame.capture import capture
+from samesame.capture import again, capture
 from samesame.capture.again import in_private_memory
 from samesame.check import check
 from samesame.evidence import Refused, Rung
@@ -133,6 +133,26 @@ def test_weights_in_a_file_are_left_alone(tmp_path):
         capture(module, (torch.randn(2, 4),))
     assert ((tmp_path / "weights").stat().st_mtime_ns, (tmp_path / "weights").read_bytes()) == before
     assert len(in_private_memory(list(torch.nn.Linear(4, 4).parameters()))) == 2
+
+
+def test_a_weight_that_a_run_lays_into_a_file_is_left_alone_by_the_next(tmp_path, monkeypatch):
+    """Which weights may be written is found out before the first run on other values, and again if one has moved."""
+    numpy.full(16, 0.5, dtype=numpy.float32).tofile(tmp_path / "weights")
+    module, owned = torch.nn.Linear(4, 4, bias=False), []
+
+    def run_on(draws, program, graph, ways, movable):
+        owned.append(movable)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mapped = numpy.memmap(tmp_path / "weights", dtype=numpy.float32, mode="r")
+            module.weight.data = torch.from_numpy(mapped).view(4, 4)
+        return ()
+
+    monkeypatch.setattr(again, "run_on", run_on)
+    ways = again.Ways(run=None, recorded=None, weights={"weight": module.weight}, others=[], written=[], asked={},
+                      otherwise="")
+    again.demand_same(None, None, ways)
+    assert list(map(len, owned)) == [1, 0]
 
 
 # --------------------------------------------------------------------------------------------------- the command line

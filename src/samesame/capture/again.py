@@ -41,6 +41,7 @@ LARGE = 8.0                                 # times the example's inputs
 SPREAD = 0.25                               # how much each number moves besides, relative to itself
 NEAR = 0.01
 REALS = frozenset((torch.float16, torch.bfloat16, torch.float32, torch.float64))
+WRITABLE = re.compile(rb"^(\w+)-(\w+) .w.p", re.MULTILINE)    # memory of this process alone, as Linux tells it
 INTEGERS = frozenset((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
 
 
@@ -214,15 +215,22 @@ class Ways:
 def demand_same(program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...]:
     """Raise Refused where the program, run once more, does not compute what its graph computes; else what it asks for
     beside values. Weights, inputs and what the program writes into hold afterwards what they held before."""
-    run_on(LARGER, program, graph, ways)
-    asked = run_on(TURNED, program, graph, ways)
+    weights = [*ways.weights.values(), *ways.others]
+    owned, places = movable(weights), [*map(place_of, weights)]
+    run_on(LARGER, program, graph, ways, owned)
+    if [*map(place_of, weights)] != places:                # a call may give a weight other memory
+        owned = movable(weights)
+    asked = run_on(TURNED, program, graph, ways, owned)
     assert asked is not None, "the last draw is the example"
     return asked
 
 
-def run_on(draws: Sequence[Draw], program: Program, graph: Graph, ways: Ways) -> tuple[Asked, ...] | None:
-    """The program and its graph on the first of these draws that lies in the program's domain; None if none does."""
-    owned, places = movable([*ways.weights.values(), *ways.others]), {address(tensor) for tensor in ways.written}
+def run_on(
+    draws: Sequence[Draw], program: Program, graph: Graph, ways: Ways, owned: list[torch.Tensor]
+) -> tuple[Asked, ...] | None:
+    """The program and its graph on the first of these draws that lies in the program's domain; None if none does.
+    Weights that are `owned` may be written."""
+    places = {address(tensor) for tensor in ways.written}
 
     def is_written(tensor: torch.Tensor) -> bool:
         return address(tensor) in places
@@ -299,13 +307,14 @@ def movable(weights: list[torch.Tensor]) -> list[torch.Tensor]:
 
 def in_private_memory(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     """The tensors whose memory may be written: those mapped from a file that is read-only, or shared with others, may
-    not. Only Linux tells."""
+    not. Only Linux tells, in thousands of lines."""
+    if not tensors:
+        return []
     try:
-        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+        told = Path("/proc/self/maps").read_bytes()
     except OSError:
         return tensors
-    told = [re.match(r"(\w+)-(\w+) .w.p", line) for line in lines]
-    kept = [(int(found[1], 16), int(found[2], 16)) for found in told if found]
+    kept = [(int(first, 16), int(end, 16)) for first, end in WRITABLE.findall(told)]
     starts = [first for first, _ in kept]
 
     def private(tensor: torch.Tensor) -> bool:

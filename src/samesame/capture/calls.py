@@ -24,8 +24,9 @@ from samesame.capture.higher import definition
 from samesame.capture.memory import Storage, address, has_memory, place_of
 from samesame.capture.ordinary import ordinary, triton_kernels
 from samesame.capture.program import Program, kind_of
-from samesame.capture.record import UNSEEN, UPDATES, Recorder, assured, recorded
+from samesame.capture.record import UNSEEN, Recorder, assured, recorded
 from samesame.capture.snapshot import Snapshot, snapshot, snapshot_of_arguments
+from samesame.capture.spelled import UPDATES
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node, Origin, with_roots
 from samesame.graph.interface import ITSELF, WHOLE, Interface, State, Structure, returned_root, state_root
@@ -58,7 +59,9 @@ class CallRecorder(Recorder):  # type: ignore[no-untyped-call]
                  borrows: bool) -> None:
         super().__init__(program, borrows)
         self.watched, self.probing, self.repeats = watched, probing, repeats
-        self.other, self.same = program.again(otherwise), program.again(torch.clone)
+        comes = calls > 1 or probing or program.plain() is not program       # does a second call? Most times none does
+        self.other = program.again(otherwise) if comes else program
+        self.same = program.again(torch.clone) if comes else program
         second = self.same if repeats else self.other
         self.programs = (program, second)[:calls]
         self.moments = [snapshot(program.program)]
@@ -338,12 +341,15 @@ def record_calls(
 
     graph, recorder, outputs = recorded(program, name, make)
     assert isinstance(recorder, CallRecorder)
-    confirm(graph, outputs, UNSEEN)
-    returned = recorder.structures[0].tensors
-    if again and returned:
-        first = with_roots(graph, [root for root in graph.roots if root[0] in returned])
-        graph = replace(graph, setting=assure(program, first, recorder, recorder.afresh).setting)
-    return Recorded(graph, recorder.interface(), recorder.reason, recorder.fails, recorder.repeats)
+    try:
+        confirm(graph, outputs, UNSEEN)
+        returned = recorder.structures[0].tensors
+        if again and returned:
+            first = with_roots(graph, [root for root in graph.roots if root[0] in returned])
+            graph = replace(graph, setting=assure(program, first, recorder, recorder.afresh).setting)
+        return Recorded(graph, recorder.interface(), recorder.reason, recorder.fails, recorder.repeats)
+    finally:
+        recorder.let_go()
 
 
 

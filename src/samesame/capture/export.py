@@ -10,16 +10,17 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, redirect_stderr
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr
 from copy import copy
 from dataclasses import replace
+from functools import cache
 from io import StringIO
 from traceback import StackSummary
 from typing import Any
 from unittest.mock import patch
 
 import torch
-from torch import fx, nn
+from torch import _export, fx, nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
@@ -47,7 +48,10 @@ def export(program: Program, name: str, again: bool = True, *, decompose: bool =
     """The graph that torch.export makes of `program`; with `decompose`, in terms of torch's core operators."""
     made = exported(program, decompose)
     graph, recorder, _ = recorded(made, name)
-    return assured(made, graph, recorder, again=again)
+    try:
+        return assured(made, graph, recorder, again=again)
+    finally:
+        recorder.let_go()
 
 
 def assured(
@@ -91,7 +95,8 @@ def exported_program(program: Program, decompose: bool) -> ExportedProgram:
         with torch.no_grad(), silent(), warnings.catch_warnings(), users_frames_noted():
             warnings.simplefilter("ignore")
             exported = torch.export.export(module, program.args, program.kwargs, strict=False)
-            return exported.run_decompositions() if decompose else exported
+            with composites_listed_once():
+                return exported.run_decompositions() if decompose else exported
     except SamesameError:
         raise
     except DATA_DECIDES as error:
@@ -126,6 +131,14 @@ def users_frames_noted() -> AbstractContextManager[Any]:
         return StackSummary.from_list([frame for frame in frames[entry + 1 :] if is_users(frame.filename)])
 
     return patch.object(fx.proxy.TracerBase, "_filter_traceback_frames", users_frames, create=True)
+
+
+def composites_listed_once() -> AbstractContextManager[Any]:
+    """Have torch list C++'s composite operators once for a program. It does so anew for each namespace of operators, of
+    which libraries bring dozens, before it looks at the program: half of the time that a small one takes."""
+    listing = "_materialize_cpp_cia_ops"
+    own = getattr(_export.utils, listing, None)
+    return nullcontext() if own is None else patch.object(_export.utils, listing, cache(own))
 
 
 class Wrapped(nn.Module):

@@ -2,9 +2,9 @@
 
 The program runs eagerly, in inference mode, where torch shows whole operators (`linear`, `matmul`, `softmax`) instead
 of what autograd needs; one that computes gradients runs with them, and what autograd runs is noted as the program's own
-operators are. Composite operators are opened into their parts, except for those of WHOLE, which mean more than their
-parts would. Views and writes are made pure by `memory`. Casts to the same dtype, copies, aliases and views of the whole
-are no nodes.
+operators are. Composite operators are opened into their parts, except for those of WHOLE (`spelled`), which mean more
+than their parts would. Views and writes are made pure by `memory`. Casts to the same dtype, copies, aliases and views
+of the whole are no nodes.
 
 A graph stands for the program on all values of its inputs and parameters, so nothing may have depended on theirs. A
 value that leaves torch for Python (`.item()`, `if tensor:`), or that decides a shape, is let out only if it is closed,
@@ -25,7 +25,6 @@ from torch.autograd import forward_ad
 from samesame.capture.again import Outputs, Ways, confirm, demand_same
 from samesame.capture.alive import tensors_alive
 from samesame.capture.asked import setting_of
-from samesame.capture.composite import aten, is_opened
 from samesame.capture.derivatives import Lines, derivative
 from samesame.capture.eager import Watching
 from samesame.capture.exits import OFF, Differentiates, Exits, guarded
@@ -50,6 +49,7 @@ from samesame.capture.rows.chosen import ALL_ROWS, Rows
 from samesame.capture.rows.counted import counting
 from samesame.capture.rows.forced import demand_nothing_else, likely
 from samesame.capture.snapshot import kept
+from samesame.capture.spelled import COPIES, FILLED, FITTING, PLACEMENT, SAME, SHAPED, UPDATES, is_opened
 from samesame.capture.statistics import KEEPING, SPELLED_OUT
 from samesame.capture.tape import Tape, dtype_of, type_of
 from samesame.capture.twins import functional, is_diagonal, positional, returned
@@ -59,49 +59,6 @@ from samesame.graph import Graph, Node, Origin
 from samesame.operators.execute import bound, draws_numbers, pure, tensors_in, undefined_, written
 from samesame.operators.table import UNINITIALISED, packet
 from samesame.programs.origins import running_modules, thread_line
-
-# The same elements in memory of their own; one result, of the argument's type unless a dtype is given.
-COPIES = aten("clone.default _to_copy.default lift_fresh_copy.default")
-
-# The same tensor in other words.
-SAME = aten("alias.default detach.default lift.default lift_fresh.default")
-
-# Views that change nothing where they give back the shape they got.
-FITTING = aten(
-    """expand.default reshape.default slice.Tensor squeeze.default squeeze.dim squeeze.dims view.default
-    _unsafe_view.default"""
-)
-
-# Views that say the shape they give, each under one name and with the shape written out.
-SHAPED = {
-    "aten.view.default": "aten.reshape.default",
-    "aten._unsafe_view.default": "aten.reshape.default",
-    "aten.reshape.default": "aten.reshape.default",
-    "aten.expand.default": "aten.expand.default",
-}
-
-# Tensors of one value throughout: of another tensor they take only the shape and the dtype.
-FILLED: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "aten.zeros_like.default": lambda given: 0,
-    "aten.ones_like.default": lambda given: 1,
-    "aten.new_zeros.default": lambda given: 0,
-    "aten.new_ones.default": lambda given: 1,
-    "aten.zero_.default": lambda given: 0,
-    "aten.full_like.default": lambda given: given["fill_value"],
-    "aten.new_full.default": lambda given: given["fill_value"],
-    "aten.fill_.Scalar": lambda given: given["value"],
-}
-
-PLACEMENT = frozenset(("device", "layout", "pin_memory", "memory_format", "non_blocking", "generator"))
-
-# Operators that write into running statistics, which their schema does not say, where this argument is true.
-UPDATES = {
-    "batch_norm": "training",
-    "native_batch_norm": "training",
-    "cudnn_batch_norm": "training",
-    "miopen_batch_norm": "training",
-    "instance_norm": "use_input_stats",
-}
 
 UNSEEN = (
     "something in it works on tensors in a way torch does not show, such as a kernel called by address; register that "
@@ -120,11 +77,14 @@ def record(program: Program, name: str, again: bool = True) -> Graph:
     """
     with kept(program) as afresh:
         graph, recorder, outputs = recorded(program, name)
-        afresh()
-        if again:
-            return assured(program, graph, recorder, afresh)
-        confirm(graph, outputs, UNSEEN)
-        return graph
+        try:
+            afresh()
+            if again:
+                return assured(program, graph, recorder, afresh)
+            confirm(graph, outputs, UNSEEN)
+            return graph
+        finally:
+            recorder.let_go()
 
 
 def assured(program: Program, graph: Graph, recorder: Recorder, afresh: Callable[[], None] = lambda: None) -> Graph:
@@ -169,15 +129,19 @@ def recorded(
     `make`."""
     recorder = (make or Recorder)(program)
     try:
-        outputs = recorder.run()
-        roots = [(root, recorder.memory.read(output)) for root, output in outputs]
-        recorder.demand_all_rows(roots)
-        graph = recorder.tape.graph(name, roots)
-        kept = [(root, x.clone()) for root, x in outputs]
-        recorder.ended(graph)
-        return graph, recorder, kept
-    finally:
-        recorder.restore()
+        try:
+            outputs = recorder.run()
+            roots = [(root, recorder.memory.read(output)) for root, output in outputs]
+            recorder.demand_all_rows(roots)
+            graph = recorder.tape.graph(name, roots)
+            kept = [(root, x.clone()) for root, x in outputs]
+            recorder.ended(graph)
+        finally:
+            recorder.restore()
+    except BaseException:
+        recorder.let_go()
+        raise
+    return graph, recorder, kept
 
 
 def unwatched(program: Program, gradients: bool) -> list[tuple[str, torch.Tensor]]:
@@ -217,6 +181,13 @@ class Recorder(Watching):
         self.outside = tensors_alive()
         for input_name, tensor in program.inputs.items():
             self.memory.fresh(tensor, self.tape.source("input", input_name, tensor, Origin()), source=True)
+
+    def let_go(self) -> None:
+        """After its last use. The parts of a recorder refer to one another, so the tensors of a run would stay until
+        Python's collector comes by, and each further recording goes through all that there are."""
+        for part in (self.tape, self.rows, self):
+            if part is not None:
+                vars(part).clear()
 
     def here(self) -> Origin:
         """Where the program is, line and module; where autograd is, that of the operator it is the derivative of."""

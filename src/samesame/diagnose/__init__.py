@@ -21,6 +21,7 @@ import torch
 
 from samesame.diagnose.change import Change, Hints, packet
 from samesame.diagnose.edits import changes
+from samesame.diagnose.glance import NEAR, Glance
 from samesame.diagnose.tried import Limits, tried
 from samesame.evidence import Divergence, Edit, Effect, Rung, SamesameError, Site
 from samesame.graph import Graph, Node, TensorType, rewritten, with_roots
@@ -103,6 +104,7 @@ class _Side:
     sources: list[Mapping[str, torch.Tensor]]
     region: list[Node]
     agreeing: list[Node]
+    glance: Glance | None
 
     def places(self) -> list[tuple[Node, bool]]:
         """Where to try changes, first to last: the region's operators, and what they read that still agrees."""
@@ -137,6 +139,7 @@ class _Search:
         pairs = zip(relating.left.roots, relating.right.roots, strict=True)
         self.apart = [(a, b) for (_, a), (_, b) in pairs if not _same(values, a, b)]
         self.proposers = [self._proposer(0), self._proposer(1)]
+        self.glances = [self._glance(0), self._glance(1)]
         self.tried: set[tuple[str, frozenset[Node]]] = set()
         self.sides = self._both(constants=False)
 
@@ -171,7 +174,16 @@ class _Search:
                 region.add(node)
                 stack.extend(node.inputs)
         ordered = [node for node in graph.nodes if node in region]
-        return _Side(name, graph, self.values[k], sources, ordered, [n for n in graph.nodes if n in agreeing])
+        return _Side(name, graph, self.values[k], sources, ordered, [n for n in graph.nodes if n in agreeing],
+                     self.glances[k])
+
+    def _glance(self, k: int) -> Glance | None:
+        """At changes of a side, by the first output that is apart; None where none is."""
+        graph, own, other = (self.relating.left, self.relating.right)[k], self.values[k][0], self.values[1 - k][0]
+        for pair in self.apart:
+            wanted = other[pair[1 - k].name]
+            return Glance(graph, own, pair[k], wanted) if isinstance(wanted, torch.Tensor) else None
+        return None
 
     def _meets(self, k: int, node: Node, graph: Graph) -> bool:
         """Is the tensor on the other side too, as one or in pieces?"""
@@ -319,15 +331,17 @@ class _Search:
 
     def _rejoins(self, side: _Side, other: _Side, change: Change) -> list[Mapping[str, Value]] | None:
         """The runs of the changed side if all its roots agree on every draw, else None. Most changes part at the first
-        root on the first draw, so no more is run before that is known."""
-        graph, base = apply(side.graph, change), set(side.graph.nodes)
-        unchanged = [node.name for node in graph.nodes if node in base]
-        whole = not closed(graph) <= set(unchanged)          # a constant is made anew, in its own precision
-        done: list[Mapping[str, Value]] = []
+        root on the first draw, which a glance sees, so no more is run before that is known."""
         sources = [
             Over({name: other.values[draw][node.name] for name, node in change.taken.items()}, given)
             for draw, given in enumerate(side.sources)
         ]
+        if side.glance is not None and side.glance.parts(change, sources[0]):
+            return None
+        graph, base = apply(side.graph, change), set(side.graph.nodes)
+        unchanged = [node.name for node in graph.nodes if node in base]
+        whole = not closed(graph) <= set(unchanged)          # a constant is made anew, in its own precision
+        done: list[Mapping[str, Value]] = []
         for (_, root), (_, wanted) in zip(graph.roots, other.graph.roots, strict=True):
             for draw, values in enumerate(sources):
                 try:
@@ -338,7 +352,7 @@ class _Search:
                 except SamesameError:
                     return None
                 value = done[draw][root.name]
-                if not isinstance(value, torch.Tensor) or not agree(value, other.values[draw][wanted.name], 1e-8):
+                if not isinstance(value, torch.Tensor) or not agree(value, other.values[draw][wanted.name], NEAR):
                     return None
         return done
 

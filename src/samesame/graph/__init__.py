@@ -210,8 +210,11 @@ def rewritten(graph: Graph, make: Callable[[Node, Node], Sequence[Node]]) -> Gra
     def reading(node: Node) -> Node:
         if all(now.get(part, part) is part for part in node.inputs):
             return node
-        kwargs = {name: map_nodes(lambda n: now.get(n, n), value) for name, value in node.kwargs.items()}
-        return replace(node, args=map_nodes(lambda n: now.get(n, n), node.args), kwargs=kwargs)
+        args, kwargs = map_nodes(put, node.args), {name: map_nodes(put, value) for name, value in node.kwargs.items()}
+        return Node(node.name, node.operator, args, kwargs, node.type, node.origin)    # in half of the time of replace
+
+    def put(node: Node) -> Node:
+        return now.get(node, node)
 
     nodes: list[Node] = []
     for node in graph.nodes:

@@ -149,6 +149,10 @@ class Sides:
                 raise Apart(f"at other sizes {difference.text}")
         return graphs
 
+    def settings_of_recording(self) -> tuple[str, int, tuple[frozenset[str], frozenset[str]], bool]:
+        """All that a recording at other sizes goes by, beside the programs and their inputs."""
+        return self.how, self.calls, self.watched, self.repeats
+
     def recorded(
         self, example: Any, *, probing: bool = False, again: bool = False
     ) -> tuple[Recorded | Graph, Recorded | Graph]:

@@ -33,8 +33,8 @@ def forgotten() -> Iterator[None]:
     before = [dict(space) for space in spaces]
     tables = {id(table): table for space in before for table in space.values() if type(table) in TABLES}
     known = {key: _known(table) for key, table in tables.items()}   # each once: all modules have one of builtins
-    caches = [thing for space in before for thing in space.values()
-              if isinstance(thing, _lru_cache_wrapper) and not thing.cache_info().currsize]
+    caches = [thing for space in before for thing in space.values()      # isinstance would load what a proxy is
+              if type(thing) is _lru_cache_wrapper and not thing.cache_info().currsize]
     try:
         yield
     finally:

@@ -25,7 +25,7 @@ from samesame.capture.exits import OF_NUMBERS
 from samesame.capture.memory import place_of
 from samesame.capture.program import Program
 from samesame.capture.reading import ONLY_WARN
-from samesame.capture.record import SAME, Recorder
+from samesame.capture.record import Recorder
 from samesame.capture.sizes.followed import (
     NOTHING,
     Atoms,
@@ -39,6 +39,7 @@ from samesame.capture.sizes.followed import (
     taken_back,
 )
 from samesame.capture.snapshot import kept
+from samesame.capture.spelled import SAME
 from samesame.evidence import SamesameError
 from samesame.formula.expr import Expr, Size, add, const, floordiv
 from samesame.graph import Graph, Node, Origin, map_nodes
