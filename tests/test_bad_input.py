@@ -89,7 +89,7 @@ REFUSED = {
     ),
     "a branch": (returning("x if x.sum() > 0 else -x") + SAME, r"pair.py:8 uses a tensor as a condition"),
     "a number's place": (returning("x[: x[0].long().argmax()]") + SAME,
-                         r"pair.py:8 indexes with a number that a tensor holds, so .*; index with i.view\(1\) and squeeze"),
+                         r"pair.py:8 indexes with a number that a tensor holds, so .*; index with i.view\(1\) and"),
     "item": (returning("x * x.max().item()") + SAME, r"pair.py:8 calls .item\(\) on a tensor"),
     "nonzero": (returning("x.nonzero()") + SAME, r"pair.py:8 makes 0 of rows that data chose, so its shape"),
     "a mask": (returning("x[x > 0].sort().values.sum()") + SAME, r"pair.py:8 sorts rows that data chose"),
