@@ -26,11 +26,13 @@ from typer.testing import CliRunner
 
 from optimize.test_dropin import IN_TORCH
 from samesame import optimize
+from samesame.capture import capture
 from samesame.check import check
 from samesame.cli import app
 from samesame.evidence import SamesameError
 from samesame.optimize import attempt as attempts
 from samesame.optimize import compiled, timing, verb
+from samesame.optimize.algebra import specified
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
 from samesame.optimize.facts import facts_of
@@ -200,6 +202,23 @@ def test_a_function_over_tensors_of_its_own_is_raced_as_it_is(function, monkeypa
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(function, (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert not found.module and "belongs to no module; give a module that holds it" in "".join(found.report.notes)
+
+
+LEVELS = torch.linspace(0, 1, 200)
+
+
+def at_levels(x):
+    return (x[:, None] - LEVELS).abs().sum(0)
+
+
+def test_a_table_that_a_helper_refers_to_is_written_out():
+    def program(x):
+        return at_levels(x)
+
+    inputs = (torch.randn(4),)
+    specification = specified(program, inputs, capture(program, inputs))
+    (table,) = (tensor for tensor in specification.tensors.values() if tensor.role == "weight")
+    assert torch.equal(torch.tensor(table.value), LEVELS)
 
 
 def test_a_candidate_that_cannot_be_captured_fails_alone(monkeypatch):

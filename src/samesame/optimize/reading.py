@@ -50,7 +50,7 @@ WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.sp
            "aten.fliplr.default", "aten.flipud.default", "aten.rot90.default", "aten.diagonal.default",
            "aten.diagonal_copy.default"}             # what is read so is read elsewhere than where it is read whole
 FEW_ROWS = 8                                         # of a matrix that is put together
-SMALL = 64                                           # elements of a constant that may be written out
+SMALL = 1024                                         # elements of a constant that may be written out
 MOVES = frozenset({"load", "number", "position", "concat", "cast", "lookup"})       # no arithmetic
 FEW_BITS = frozenset({"int8", "uint8", "int16"})     # integers whose sums wrap around
 CASTS = {"aten._to_copy.default", "aten.to.dtype"}
