@@ -27,15 +27,16 @@ from typer.testing import CliRunner
 from optimize.test_dropin import IN_TORCH
 from samesame import optimize
 from samesame.capture import capture
+from samesame.capture.program import Program
 from samesame.check import check
 from samesame.cli import app
-from samesame.evidence import SamesameError
+from samesame.evidence import Refused, SamesameError
 from samesame.optimize import attempt as attempts
 from samesame.optimize import compiled, timing, verb
 from samesame.optimize.algebra import specified
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, FROZEN
-from samesame.optimize.facts import facts_of
+from samesame.optimize.facts import facts_of, shape_of_results
 from samesame.optimize.job import Job, keep, loaded
 from samesame.optimize.racer import sentence
 from samesame.optimize.saved import files_of, require_room, save, write_files
@@ -202,6 +203,26 @@ def test_a_function_over_tensors_of_its_own_is_raced_as_it_is(function, monkeypa
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
     found = optimize(function, (torch.randn(4, 8),), minutes=0.1, threads=1)
     assert not found.module and "belongs to no module; give a module that holds it" in "".join(found.report.notes)
+
+
+def on_one_thread(x):
+    """torch's own solvers fail on two threads on some machines."""
+    if torch.get_num_threads() > 1:
+        raise RuntimeError("two threads")
+    return torch.relu(x)
+
+
+def test_a_program_runs_on_the_threads_that_are_asked_for(monkeypatch):
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert not optimize(on_one_thread, (torch.randn(4),), minutes=0.1, threads=1, candidates=lambda *_: []).module
+        assert torch.get_num_threads() == 2
+        with pytest.raises(Refused, match="raises RuntimeError: two threads"):
+            shape_of_results(on_one_thread, Program(on_one_thread, (torch.randn(4),)))
+    finally:
+        torch.set_num_threads(before)
 
 
 LEVELS = torch.linspace(0, 1, 200)

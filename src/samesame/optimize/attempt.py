@@ -128,7 +128,8 @@ class Attempt:
 
     def facts(self, candidate: Candidate, way: str, verdict: Verdict | None = None) -> dict[str, Any]:
         """What a drop-in has to know. Raises Refused for arguments or results that cannot be written down."""
-        return facts_of(self.module, self.example, candidate, way, verdict)
+        with self.on_threads():
+            return facts_of(self.module, self.example, candidate, way, verdict)
 
     def remember(self, optimized: Optimized) -> None:
         """Keep what was found, but where nothing was measured."""
@@ -179,15 +180,9 @@ class Attempt:
                                      "give it more with --minutes.")
         return found
 
-    @contextmanager
-    def on_threads(self) -> Iterator[None]:
-        """The job's threads in place of this process's own: kernels are made and tuned for them."""
-        before = torch.get_num_threads()
-        torch.set_num_threads(self.threads)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
+    def on_threads(self) -> AbstractContextManager[None]:
+        """Kernels are made and tuned for the job's threads."""
+        return on_threads(self.threads)
 
     def searched(self) -> Iterable[Candidate]:
         """What our own search finds, the most promising first."""
@@ -404,3 +399,14 @@ def require_own_memory(aliases: Aliases) -> None:
 def machine() -> str:
     """The processor, and what torch uses of it."""
     return f"{here().name}, {os.cpu_count()} cores, {torch.backends.cpu.get_cpu_capability()}"
+
+
+@contextmanager
+def on_threads(number: int) -> Iterator[None]:
+    """So many threads in place of this process's own."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from samesame.capture.program import Program
+from samesame.capture.program import Program, failed
 from samesame.evidence import Refused, Rung, Verdict
 from samesame.formula.sizes import symbols, value_at
 from samesame.optimize.candidate import Candidate
@@ -71,8 +71,12 @@ def facts_of(
 def shape_of_results(module: Any, program: Program) -> Any:
     """How what a program returns is put together. Raises Refused where it cannot be written down, or put together
     again."""
-    with torch.no_grad():
-        returned, tensors = program.call(), list[torch.Tensor]()
+    tensors = list[torch.Tensor]()
+    try:
+        with torch.no_grad():
+            returned = program.call()
+    except Exception as error:                       # it was captured, and may be one that fails now and then
+        raise failed(error, name_of(module)) from error
     results = skeleton(returned, tensors, home_of(module))
     plain(results, whose := f"{name_of(module)} returns")
     try:

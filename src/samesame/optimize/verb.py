@@ -21,7 +21,7 @@ import torch
 from samesame.budget import Run
 from samesame.capture import Recorded, capture_calls
 from samesame.evidence import Refused
-from samesame.optimize.attempt import Attempt
+from samesame.optimize.attempt import Attempt, on_threads
 from samesame.optimize.attempt import Optimized as Optimized
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.gpu import OnGpu, Untimed, on_processor
@@ -62,12 +62,13 @@ def optimize(
     given = module, example
     if target == "cuda":
         module, example = on_processor(module, example)
-    with run.during("capture"):
+    threads = threads or os.cpu_count() or 1
+    with run.during("capture"), on_threads(threads):
         recorded = sound(capture_calls(module, example, probing=True))
     begun = time.monotonic()
     with TemporaryDirectory(prefix="samesame-") as place:
         kind = Attempt if target == "cpu" else OnGpu if torch.cuda.is_available() else Untimed
-        attempt = kind(module, example, recorded, Path(place), threads or os.cpu_count() or 1, seed, run, store)
+        attempt = kind(module, example, recorded, Path(place), threads, seed, run, store)
         if isinstance(attempt, OnGpu) and module is not given[0]:
             attempt.given = given
         optimized = attempt.recalled() if candidates is None else None
