@@ -212,15 +212,16 @@ def on_one_thread(x):
     return torch.relu(x)
 
 
-def test_a_program_runs_on_the_threads_that_are_asked_for(monkeypatch):
-    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
-    before = torch.get_num_threads()
+def test_a_program_runs_on_the_threads_that_are_asked_for():
+    """Also where its facts are found out, and one that fails there is refused in a sentence."""
+    before, inputs = torch.get_num_threads(), (torch.randn(4),)
     torch.set_num_threads(2)
     try:
-        assert not optimize(on_one_thread, (torch.randn(4),), minutes=0.1, threads=1, candidates=lambda *_: []).module
-        assert torch.get_num_threads() == 2
         with pytest.raises(Refused, match="raises RuntimeError: two threads"):
-            shape_of_results(on_one_thread, Program(on_one_thread, (torch.randn(4),)))
+            shape_of_results(on_one_thread, Program(on_one_thread, inputs))
+        attempt = SimpleNamespace(module=on_one_thread, example=inputs, on_threads=lambda: attempts.on_threads(1))
+        assert verb.Attempt.facts(attempt, Candidate("", "", ()), EAGER)["results"] == ...
+        assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
 
