@@ -645,3 +645,25 @@ def test_a_composite_operator_that_came_later_is_decomposed_too():
             return [node.operator.rpartition(".")[0] for node in graph.nodes if not node.is_source]
 
         assert decomposed("first") == decomposed("second") == ["aten.exp", "aten.add"]
+
+
+def written_at(x, t):
+    y = x.clone()
+    y[:, [t, 0]] = 1.0
+    return y
+
+
+@pytest.mark.parametrize("program", [
+    lambda x, t: x[:, [t, 0]], lambda x, t: x[:, (t, 0)], lambda x, t: x[[[t, 0]]], lambda x, t: x[[t] + [0] * 40],
+    lambda x, t: x[..., [[t], [0]]], written_at,
+], ids=["a list", "a tuple", "a list of lists", "a long list", "lists in a list", "written"])
+def test_numbers_that_torch_takes_out_of_tensors_in_a_list_do_not_become_constants(program):
+    """It does so out of sight; the verdict would be for the numbers of the example."""
+    with pytest.raises(Refused, match=r"list of numbers that tensors hold.*torch\.stack"):
+        capture(program, (torch.randn(5, 6), torch.tensor(2)))
+
+
+def test_a_list_of_constants_is_an_index_as_any_other():
+    at = torch.tensor(3)
+    graph = capture(lambda x: x[:, [at, 0]], (torch.randn(5, 6),))
+    assert "aten.index.Tensor" in {node.operator for node in graph.nodes}

@@ -379,6 +379,25 @@ def test_a_part_is_read_of_what_holds_all_of_it() -> None:
         torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
 
 
+class PartOfARow(nn.Module):
+    """The same of rows and of parts of these, over what is bound by the same name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w, self.v = nn.Parameter(torch.randn(40, 3)), nn.Parameter(torch.randn(24, 3))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = x[:, :24]
+        return ((x - x.amax(-1, keepdim=True)).relu() @ self.w,
+                (y - y.amax(-1, keepdim=True)).relu() @ self.v)
+
+
+def test_what_is_folded_over_fewer_is_no_part_of_what_is_folded_over_all() -> None:
+    inputs = (torch.randn(16, 40),)
+    for result, expected in zip(*several(PartOfARow(), inputs), strict=True):
+        torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
+
+
 AXES = ("a", "b", "c")
 PLACES = st.one_of(
     st.builds(lambda axis, offset: Place((Part(axis),), offset), st.sampled_from(AXES), st.integers(0, 5)),

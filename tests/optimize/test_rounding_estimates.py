@@ -11,6 +11,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from operators.meaning_samples import LARGEST, OWN, Call, own, recorded
+from samesame.capture import capture
 from samesame.graph import Dtype, Graph, Node, TensorType
 from samesame.operators.execute import execute
 from samesame.operators.table import packet
@@ -123,3 +124,14 @@ def test_rounding_and_errors_that_are_read_stay_within_what_is_estimated(name):
         for seed, (near, error) in enumerate([(0.0, 0.0), (0.0, 1e-5), (1e-6, 0.0), (0.1, 0.0)]):
             if not ((near or error) and name in BOUNDED):
                 assert share(call, near, error, seed) <= C, f"{call.operator} {call.args} {call.kwargs}"
+
+
+@pytest.mark.parametrize("program", [
+    lambda x: x.exp() * (x > 0), lambda x: x / (x > -9), lambda x: x * torch.arange(0, 0.7, 0.1) + 0.3,
+], ids=["times truths", "by truths", "numbers that say how many there are"])
+def test_what_is_no_tensor_of_real_numbers_is_read_all_the_same(program):
+    x = torch.randn(5, 7)
+    graph = capture(program, (x,))
+    answer = Oracle(graph, {})({graph.sources("input")[0].name: x}, 0, False)
+    (estimate,), (exact,) = answer.whole, answer.exact
+    assert bool(((program(x) - exact).abs() <= C * estimate).all())

@@ -26,7 +26,6 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch
 
 from samesame.capture.eager import Watching
-from samesame.capture.picks import Picks
 from samesame.evidence import Refused
 from samesame.operators.execute import tensors_in
 from samesame.programs.origins import is_users, shown
@@ -65,9 +64,11 @@ PICKLES = "_reduce_ex_internal"
 SENDS = "torch/multiprocessing/"
 # These make a tensor of numbers, and take them out of tensors without an operator.
 OF_NUMBERS = {torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor, Tensor.new}
+# x[…], where torch takes the numbers out of the tensors that a list holds, and shows no operator.
+BRACKETS = {Tensor.__getitem__, Tensor.__setitem__}
+TAKEN_ALONE = 32                           # numbers in a list; fewer parts, with a tensor among them, are a tuple's
 # A program that is recorded without gradients is recorded anew if it computes some.
 GRADIENTS = {torch.autograd.grad, torch.autograd.backward, Tensor.backward}
-BRACKETS = {Tensor.__getitem__, Tensor.__setitem__}        # x[…]
 # These have no derivative, and are no operators of their own above autograd, which takes them apart.
 BELOW = {torch.nn.functional.one_hot}
 # What a tensor is beside its values: what the verdict is for, where the program asks.
@@ -100,7 +101,6 @@ class Watcher(Protocol):
     asked: dict[str, Any]
     has_gradients: bool
     in_brackets: bool
-    picks: Picks
 
     def here(self) -> Any: ...
     def refusal(self, why: str, kind: type[Refused] = Refused) -> Refused: ...
@@ -124,19 +124,20 @@ class Exits(TorchFunctionMode):
         elif function in OF_NUMBERS:
             lists = [given for given in (*args, *(kwargs or {}).values()) if isinstance(given, list | tuple)]
             recorder.demand_closed(tensors_in(lists), "makes a tensor of numbers in tensors, unlike torch.stack")
+        elif function in BRACKETS:
+            recorder.demand_closed(numbers_in(args[1]), "indexes with a list of numbers that tensors hold",
+                                   "make one tensor of them with torch.stack")
         elif function in ASKS:
             if ASKS[function] not in recorder.asked and asker(sys._getframe(1)) is not None:
                 recorder.asked[ASKS[function]] = recorder.here()
         elif function in GRADIENTS and not recorder.has_gradients:
             raise recorder.refusal(OFF, Differentiates)
-        before, recorder.in_brackets = recorder.in_brackets, function in BRACKETS
+        before, recorder.in_brackets = recorder.in_brackets, function is Tensor.__getitem__
         try:
             with torch._C._AutoDispatchBelowAutograd() if function in BELOW else nullcontext():
-                result = function(*args, **(kwargs or {}))
+                return function(*args, **(kwargs or {}))
         finally:
             recorder.in_brackets = before
-        recorder.picks.left()
-        return result
 
 
 class Derives(TorchFunctionMode):
@@ -149,6 +150,14 @@ class Derives(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.any = self.any or function in GRADIENTS
         return function(*args, **(kwargs or {}))
+
+
+def numbers_in(index: Any) -> Iterator[torch.Tensor]:
+    """The tensors in the lists of an index."""
+    several = isinstance(index, tuple) or (isinstance(index, list) and len(index) < TAKEN_ALONE)
+    for part in index if several else [index]:
+        if isinstance(part, list | tuple):
+            yield from tensors_in(part)
 
 
 def passes_on(frame: FrameType) -> bool:

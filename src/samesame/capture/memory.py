@@ -251,10 +251,6 @@ def _select(step: Step, part: Node, value: Node, emit: Emit) -> Node:
     return emit("aten.select_scatter.default", (part, value, *step.args[1:]), step.kwargs, part.type)
 
 
-def _index(step: Step, part: Node, value: Node, emit: Emit) -> Node:
-    return emit("aten.index_put.default", (part, step.args[1], value), {}, part.type)
-
-
 def _slice(step: Step, part: Node, value: Node, emit: Emit) -> Node:
     return emit("aten.slice_scatter.default", (part, value, *step.args[1:]), step.kwargs, part.type)
 
@@ -294,7 +290,6 @@ UNDO: dict[str, Undo] = {
     "aten.transpose.int": _again,
     "aten.permute.default": _permute,
     "aten.select.int": _select,
-    "aten.index.Tensor": _index,                           # as a selection: see picks
     "aten.slice.Tensor": _slice,
     "aten.diagonal.default": _diagonal,
     "aten.split.Tensor": _piece,

@@ -47,7 +47,7 @@ INSTEAD = {
     "aten.masked_select.default": ALL_ROWS,
     "aten.nonzero.default": ALL_ROWS,
     "aten.bincount.default": "give a minlength above all of them",
-    INDEXES: "index with i.view(1) and squeeze what that gives; where it ends a slice, pass it as a number",
+    INDEXES: "index with i.view(1) and squeeze what that gives, for which nobody has to read i",
 }
 
 # The argument that decides, where it is not all of them.
@@ -78,15 +78,10 @@ def reads_values(operation: OpOverload, given: Mapping[str, Any]) -> bool:
 def lets_out(operation: OpOverload, indexing: bool) -> tuple[str, str]:
     """What an operator does that reads values, as part of `indexing` or not, and what to write in place of it."""
     name = str(operation)
-    if indexing and is_item(operation):
+    if indexing and LETS_OUT.get(name) == LETS_OUT["aten.item.default"]:
         return INDEXES, INSTEAD[INDEXES]
     doing = LETS_OUT.get(name, f"calls {operation._opname}, whose result cannot be known before it runs")
     return doing, INSTEAD.get(name, AS_ARGUMENT)
-
-
-def is_item(operation: OpOverload) -> bool:
-    """Whether it takes a number out of the tensor that holds it."""
-    return LETS_OUT.get(str(operation)) == LETS_OUT["aten.item.default"]
 
 
 def is_count(operation: OpOverload) -> bool:
@@ -119,7 +114,3 @@ def fails_without_values(
         finally:
             log.disabled = before
     return False
-
-
-def unchanged(result: torch.Tensor, argument: torch.Tensor) -> bool:
-    return result.shape == argument.shape and result.dtype == argument.dtype

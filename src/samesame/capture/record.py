@@ -32,7 +32,6 @@ from samesame.capture.higher import definition
 from samesame.capture.lists import one_by_one
 from samesame.capture.memory import Memory, Step, address
 from samesame.capture.ordinary import ordinary, triton_kernels
-from samesame.capture.picks import Picks
 from samesame.capture.program import Foreign, Program, failed, kind_of
 from samesame.capture.reading import (
     AS_ARGUMENT,
@@ -43,7 +42,6 @@ from samesame.capture.reading import (
     fails_without_values,
     lets_out,
     reads_values,
-    unchanged,
 )
 from samesame.capture.rows.chosen import ALL_ROWS, Rows
 from samesame.capture.rows.counted import counting
@@ -174,7 +172,6 @@ class Recorder(Watching):
         self.in_brackets = False                           # inside of x[…]
         self.tape = Tape(self.here, borrows)
         self.memory = Memory(self.tape.emit, self.source, self.refusal)
-        self.picks = Picks(self)
         self.rows = Rows(self) if self.follows_rows and program.plain() is program else None
         if self.rows is not None:
             self.tape.follow = self.rows.follow
@@ -293,8 +290,6 @@ class Recorder(Watching):
 
     def operator(self, operation: OpOverload, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the program sees of an operator."""
-        if self.picks.number is not None:
-            return self.picks.select(operation, args)
         if (inside := definition(operation)) is not None:
             with self:
                 return inside(*args, **kwargs)
@@ -320,8 +315,6 @@ class Recorder(Watching):
         answer = self.rows.answer(operation, given) if self.rows is not None else NotImplemented
         if answer is not NotImplemented:
             return answer
-        if self.picks.begins(operation, args):
-            return operation(*args, **kwargs)
         if reads_values(operation, given) and not self.counts_enough(operation, given):
             deciding = tensors_in(given[DECIDES[name]] if name in DECIDES else list(given.values()))
             self.demand_closed(deciding, *lets_out(operation, self.in_brackets))
@@ -579,3 +572,7 @@ class Recorder(Watching):
             known = self.memory.views.get(id(tensor))
             if (known is not None and known[2].node in self.tape.open) or self.program.named(tensor) is not None:
                 raise self.noted(Refused(f"{thread_line().spoken or self.program.title} {doing}"))
+
+
+def unchanged(result: torch.Tensor, argument: torch.Tensor) -> bool:
+    return result.shape == argument.shape and result.dtype == argument.dtype

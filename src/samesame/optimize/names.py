@@ -67,6 +67,8 @@ def places_of(form: Form) -> Iterator[Place]:
 def tied(x: Form) -> Iterator[str]:
     """The axes whose extent, or each element, means something to this operator."""
     match x.operator, *x.attributes:
+        case "fold", _, axes:                                # a name may be bound here and free elsewhere
+            yield from axes
         case "number", _, powers:
             yield from (axis for axis, _ in powers)
         case "lookup", *axes:

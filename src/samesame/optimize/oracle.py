@@ -176,7 +176,7 @@ class Oracle:
     def apart(self, node: Node, known: Mapping[str, Any], value: Any) -> Any:
         """How far from this value what the node computes of what is known is; ∞ stays ∞."""
         again = rerun(self.graph, {}, known, [node])[node.name]
-        return _map(lambda a, b: _apart(a, b) if b.is_floating_point() else None, again, value)
+        return _map(lambda a, b: _apart(a, b) if b.is_floating_point() and a.shape == b.shape else None, again, value)
 
     def of_sum(self, node: Node, known: dict[str, Any], read: Mapping[str, Any], count: float) -> torch.Tensor:
         """The same where products are summed: terms and their errors count by their magnitudes."""

@@ -58,7 +58,8 @@ def along(node: Node) -> float:
 
 
 def magnitude(x: torch.Tensor) -> torch.Tensor:
-    """What errors are relative to; what is infinite has none."""
+    """What errors are relative to; what is infinite has none. A truth is a number."""
+    x = x.double() if x.dtype is torch.bool else x
     return x.abs() if bool(x.sum().isfinite()) else torch.where(x.isinf(), 0.0, x.abs())
 
 
@@ -235,6 +236,8 @@ def of_numbers(node: Node, known: Values, by: float) -> Iterator[torch.Tensor | 
     """For each number that no dtype holds as it is written, and is off by this much of it: what that makes of the
     result, or where it has to be tried, the node with another number."""
     rules = REACHES.get(called(node), ())
+    if not node.inputs:                                    # of numbers alone: how many there are may hang on them
+        return
     for place, number in enumerate(node.args):
         if not _is_rounded(number):
             continue
