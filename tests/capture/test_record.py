@@ -5,6 +5,7 @@ import ctypes
 import inspect
 import subprocess
 import sys
+from collections import deque
 
 import numpy
 import pytest
@@ -655,8 +656,8 @@ def written_at(x, t):
 
 @pytest.mark.parametrize("program", [
     lambda x, t: x[:, [t, 0]], lambda x, t: x[:, (t, 0)], lambda x, t: x[[[t, 0]]], lambda x, t: x[[t] + [0] * 40],
-    lambda x, t: x[..., [[t], [0]]], written_at,
-], ids=["a list", "a tuple", "a list of lists", "a long list", "lists in a list", "written"])
+    lambda x, t: x[..., [[t], [0]]], lambda x, t: x[:, deque([t, 0])], lambda x, t: x[deque([[t, 0]])], written_at,
+], ids=["a list", "a tuple", "a list of lists", "a long list", "lists in a list", "a queue", "in a queue", "written"])
 def test_numbers_that_torch_takes_out_of_tensors_in_a_list_do_not_become_constants(program):
     """It does so out of sight; the verdict would be for the numbers of the example."""
     with pytest.raises(Refused, match=r"list of numbers that tensors hold.*torch\.stack"):

@@ -367,14 +367,13 @@ class Differences(nn.Module):
     """Sums of which a larger part is kept first, and two that begin before it and end behind it."""
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        sums = x.square().sum(-1)
-        return sums[2:-2].sqrt(), sums[3:-3].exp(), sums[:-4] * 2, sums[4:] * 3
+        sums = x.square().sum(-1, keepdim=True)
+        return tuple(x[part] / sums[part] for part in (slice(2, -2), slice(3, -3), slice(0, -4), slice(4, None)))
 
 
 def test_a_part_is_read_of_what_holds_all_of_it() -> None:
     inputs = (torch.randn(40, 9),)
-    found = cut(Differences(), *inputs)
-    assert len({stage.target for stage in found}) == len(found)
+    assert sum(len(stage.folds) for stage in cut(Differences(), *inputs)) == 3
     for result, expected in zip(*several(Differences(), inputs), strict=True):
         torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
 

@@ -128,7 +128,8 @@ def test_rounding_and_errors_that_are_read_stay_within_what_is_estimated(name):
 
 @pytest.mark.parametrize("program", [
     lambda x: x.exp() * (x > 0), lambda x: x / (x > -9), lambda x: x * torch.arange(0, 0.7, 0.1) + 0.3,
-], ids=["times truths", "by truths", "numbers that say how many there are"])
+    lambda x: torch.where(x > 0, 0.1, x),
+], ids=["times truths", "by truths", "numbers that say how many there are", "a number that is chosen"])
 def test_what_is_no_tensor_of_real_numbers_is_read_all_the_same(program):
     x = torch.randn(5, 7)
     graph = capture(program, (x,))

@@ -104,7 +104,7 @@ class Watcher(Protocol):
 
     def here(self) -> Any: ...
     def refusal(self, why: str, kind: type[Refused] = Refused) -> Refused: ...
-    def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str) -> None: ...
+    def demand_closed(self, tensors: Iterator[torch.Tensor], doing: str, instead: str = ...) -> None: ...
     def demand_unknown(self, tensors: Iterator[torch.Tensor], doing: str) -> None: ...
 
 
@@ -153,11 +153,21 @@ class Derives(TorchFunctionMode):
 
 
 def numbers_in(index: Any) -> Iterator[torch.Tensor]:
-    """The tensors in the lists of an index."""
-    several = isinstance(index, tuple) or (isinstance(index, list) and len(index) < TAKEN_ALONE)
-    for part in index if several else [index]:
-        if isinstance(part, list | tuple):
-            yield from tensors_in(part)
+    """The tensors in the sequences of an index: lists, and whatever else torch goes through as one."""
+    several = isinstance(index, tuple) or (is_sequence(index) and len(index) < TAKEN_ALONE)
+    waiting = [part for part in (index if several else [index]) if is_sequence(part)]
+    while waiting:
+        for part in waiting.pop():
+            if isinstance(part, torch.Tensor):
+                yield part
+            elif is_sequence(part):
+                waiting.append(part)
+
+
+def is_sequence(thing: Any) -> bool:
+    kind = type(thing)
+    return hasattr(kind, "__getitem__") and hasattr(kind, "__len__") and not isinstance(
+        thing, torch.Tensor | str | bytes | dict)
 
 
 def passes_on(frame: FrameType) -> bool:

@@ -136,14 +136,15 @@ class Oracle:
         if packet(node.operator) in MOVEMENTS:
             return self.carried(node, known, read)
         types = node.type if isinstance(node.type, tuple) else (node.type,)
-        stored = tuple(0.0 if name in rounding.EXACT else unit(type_.dtype) for type_ in types)
+        units = tuple(unit(type_.dtype) for type_ in types)
+        stored = tuple(0.0 for _ in units) if name in rounding.EXACT else units
         if name in rounding.INSIDE:
             off = min(max(stored), FLOAT32) * math.sqrt(max(rounding.INSIDE[name](node), 1))
             read = {n: _map(lambda x, e: _sum(off * rounding.around(x, node), e), known[n], e) for n, e in read.items()
                     if all(tensor.is_floating_point() for tensor in _each(known[n]))}
         parts = [self.moved(node, known, n, e) for n, e in read.items() if any(e is not None for e in _each(e))]
         parts += [self.apart(part, known, value) if isinstance(part, Node) else part
-                  for part in rounding.of_numbers(node, known, min(max(stored), FLOAT32))]
+                  for part in rounding.of_numbers(node, known, min(max(units), FLOAT32))]
         own = _map(lambda u, v: u * rounding.magnitude(v) if u and v.is_floating_point() else None,
                    stored if isinstance(value, tuple) else stored[0], value)
         if name in rounding.LARGE_INSIDE:
@@ -189,11 +190,11 @@ class Oracle:
         if len(read) == len(node.inputs) == 2 and len(noisy) == 1:       # linear in it: both in one run
             (name,) = noisy
             return found + self.run(node, {**known, **sizes, name: torch.add(read[name], sizes[name], alpha=own)}).abs()
-        terms = self.run(node, {**known, **sizes})
-        found = found + own * terms.abs()
+        summed = self.run(node, {**known, **sizes})
+        found = found + own * summed.abs()
         if noisy:
             larger = {name: _sum(sizes[name], error) for name, error in read.items()}
-            found += (self.run(node, {**known, **larger}) - terms).abs()
+            found += (self.run(node, {**known, **larger}) - summed).abs()
         return found
 
     def run(self, node: Node, known: Mapping[str, Any]) -> torch.Tensor:

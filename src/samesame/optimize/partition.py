@@ -373,9 +373,9 @@ class _Cutter:
         functions: a table of cosines that all heads are turned by, the variances of a mixture's components."""
         kept = dict[Form, Form]()
         for x in walk(form, arguments=lambda x: x.arguments if self.varies(x, axes) and x.operator != "concat" else ()):
-            if not self.varies(x, axes):
-                kept |= {x: self.keep(x, order)} if self.takes_functions(x) else {}
-            elif x.operator == "concat":
+            if not self.varies(x, axes) and self.takes_functions(x):
+                kept[x] = self.keep(x, order)
+            elif self.varies(x, axes) and x.operator == "concat":
                 each = zip(x.arguments, orders_within(x, axes), orders_within(x, order), strict=True)
                 kept[x] = made(x.operator, x.attributes, tuple(self.invariant(*part) for part in each))
         return exchanged(form, kept) if kept else form
