@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 from samesame.optimize.forms import Form, Part, Place, substitute, walk
 
@@ -56,6 +57,20 @@ def unshifted(form: Form) -> tuple[Form, dict[str, int]]:
         for axis in tied(x):
             first.pop(axis, None)
     return substitute(form, {a: Place((Part(a),), -offset) for a, offset in first.items()}), first
+
+
+class Portion(NamedTuple):
+    """A form's axes in an order that is the same for all that are like it, and where those begin that may be moved."""
+
+    names: tuple[str, ...]
+    begins: dict[str, int]
+
+
+def portion(form: Form, extent: Callable[[str], int]) -> tuple[Hashable, Portion]:
+    """What is the same for all forms that are portions of one tensor, and which portion this one is."""
+    base, begins = unshifted(form)
+    key, names = renamed(base, lambda axis: 0 if axis in begins else extent(axis))
+    return key, Portion(names, begins)
 
 
 def places_of(form: Form) -> Iterator[Place]:

@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import NamedTuple
 
 from samesame.optimize.forms import (
     Form,
@@ -33,7 +32,7 @@ from samesame.optimize.forms import (
     times,
     walk,
 )
-from samesame.optimize.names import nameless, renamed, unshifted
+from samesame.optimize.names import Portion, nameless, portion
 from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.specification import Output
 
@@ -230,20 +229,13 @@ CHEAP = frozenset({"abs", "relu", "sign", "floor", "ceil", "round", "trunc"})
 NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what sums are accumulated in
 
 
-class Known(NamedTuple):
-    """A form's axes in an order that is the same for all that are like it, and where those begin that may be moved."""
-
-    names: tuple[str, ...]
-    begins: dict[str, int]
-
-
 class _Cutter:
     def __init__(self, anyway: frozenset[str], extents: Mapping[str, int], weights: Collection[str]) -> None:
         self.anyway = anyway                         # what is kept wherever it occurs, without names of axes
         self.extents, self.weights = extents, weights
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
-        self.alike: dict[Hashable, list[tuple[Stage, Known]]] = {}
+        self.alike: dict[Hashable, list[tuple[Stage, Portion]]] = {}
         self.folded = Counter[str]()            # in how many stages a fold is
         self.folding: dict[Form, bool] = {}
         self.costly: dict[Form, bool] = {}
@@ -270,25 +262,19 @@ class _Cutter:
 
     def read_as(self, form: Form, stage: Stage) -> Form:
         """The stage's target is the form from now on, under any names of axes."""
-        key, known = self.known(form)
-        self.alike.setdefault(key, []).append((stage, known))
+        key, here = portion(form, self.extent)
+        self.alike.setdefault(key, []).append((stage, here))
         return self.kept.setdefault(form, load(stage.target, *map(along, stage.axes)))
 
     def another(self, form: Form) -> Form | None:
         """What is kept already and holds this form, but for the names of axes and where they begin; at its axes."""
-        key, here = self.known(form)
+        key, here = portion(form, self.extent)
         for stage, there in self.alike.get(key, ()):
             own = dict(zip(there.names, here.names, strict=True))
             far = {axis: here.begins.get(own[axis], 0) - there.begins.get(axis, 0) for axis in stage.axes}
             if all(0 <= far[axis] <= self.extent(axis) - self.extent(own[axis]) for axis in stage.axes):
                 return load(stage.target, *(Place((Part(own[axis]),), far[axis]) for axis in stage.axes))
         return None
-
-    def known(self, form: Form) -> tuple[Hashable, Known]:
-        """What is the same for all forms that are parts of one tensor, and which part this one is."""
-        base, begins = unshifted(form)
-        key, names = renamed(base, lambda axis: 0 if axis in begins else self.extent(axis))
-        return key, Known(names, begins)
 
     def extent(self, axis: str) -> int:
         return size_of([axis], self.extents)

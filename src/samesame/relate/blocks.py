@@ -107,6 +107,8 @@ def tied_together(joint: JointGraph, frontier: Iterable[int], limit: int = 250) 
         needed = _Cutter(joint, frozenset([name]), 0, limit, Fraction(1)).needed(name) if steps else ()
         whole, between = frozenset[int](), frozenset([name])
         for part in needed:
+            if joint.constant_value(part) is not None:
+                continue
             inner = (bases.get(part, frozenset([part])), frozenset[int]()) if part in held else made(part, steps - 1)
             if inner is None:
                 return None

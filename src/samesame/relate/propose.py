@@ -14,7 +14,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, permutations
+from itertools import chain, combinations, permutations
 from math import prod
 from typing import Protocol
 
@@ -110,21 +110,33 @@ class Proposer:
         high = bisect_right(rows, (wanted + slack, math.inf, ""))
         found: list[tuple[int, int, str, Layout]] = []
         for _, position, other in rows[low:high]:
-            layout = self._layout(other, right, name, shape)
-            if layout is not None:
+            for layout in self._layouts(other, right, name):
                 found.append((_steps(layout), position, other, layout))
         found.sort(key=lambda row: row[:2])
         return [(other, layout) for _, _, other, layout in found[:_CANDIDATES]]
 
-    def _layout(self, other: str, right: Values, name: str, shape: tuple[int, ...]) -> Layout | None:
+    def _layouts(self, other: str, right: Values, name: str) -> Iterator[Layout]:
+        """The plainest layout that agrees on every draw; and where the right tensor is symmetric, as a Gram matrix is,
+        those with two dimensions exchanged: values do not tell these apart, and proofs may."""
         one, two = self.left[self._draw][other], right[self._draw][name]
         for layout in chain(rearrangements(other, one, two), in_order(other, one, two)):
             if all(
                 agree(values(layout, mine.__getitem__), yours[name])
                 for mine, yours in zip(self.left, right, strict=True)
             ):
-                return layout
-        return None
+                yield layout
+                yield from (permuted(layout, order) for order in symmetries([run[name] for run in right]))
+                return
+
+
+def symmetries(runs: Sequence[torch.Tensor]) -> Iterator[tuple[int, ...]]:
+    """The exchanges of two dimensions that leave a tensor as it is in every run."""
+    shape = runs[0].shape
+    for a, b in combinations(range(len(shape)), 2):
+        if shape[a] == shape[b] > 1 and all(agree(run, run.transpose(a, b)) for run in runs):
+            order = list(range(len(shape)))
+            order[a], order[b] = b, a
+            yield tuple(order)
 
 
 def tells(runs: Values, name: str, draw: int) -> bool:

@@ -39,7 +39,7 @@ from samesame.relate.blocks import Block
 from samesame.relate.domain import in_range
 from samesame.relate.meanings import meanings
 from samesame.relate.rules import Prove, Rule, Rulebook
-from samesame.relate.trial import TOLERANCE, trial
+from samesame.relate.trial import TOLERANCE, part, trial
 from samesame.store.tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
@@ -320,13 +320,13 @@ class Prover:
     def _is_hopeless(self, block: Block, left: Tensor, right: Tensor) -> bool:
         """Does the claim take more than a proof knows of opaque operators, or of the tensors at its frontier? Asked of
         each block and reading once; where all has a formula, of a long one or when the normal form was seen to fail."""
-        key = block.key, is_untied(), is_hiding()
-        if key not in self.hopeless and (
-            block.key in self.glances or len(block.graph.nodes) > LONG or _unknown(block, left, right)
-        ):
-            differ = differ_by_chance(left, right)
-            with deep_recursion():
-                self.hopeless[key] = differ and differ_by_chance(_as_picked(left), _as_picked(right))
+        key, unknown = (block.key, is_untied(), is_hiding()), _unknown(block, left, right)
+        if key not in self.hopeless and (block.key in self.glances or len(block.graph.nodes) > LONG or unknown):
+            parts = None if self.sizes else part(block.graph, block.left.name, block.right.name, block.ranges)
+            if parts is None or (unknown and not parts):           # any functions in the place of operators may part
+                with deep_recursion():
+                    parts = differ_by_chance(left, right) and differ_by_chance(_as_picked(left), _as_picked(right))
+            self.hopeless[key] = parts
         return self.hopeless.get(key, False)
 
     def _by_normal_form(self, _: Block, left: Tensor, right: Tensor) -> Outcome:

@@ -9,11 +9,11 @@ stays unrelated is looked through by later blocks.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from itertools import chain, count, islice
+from itertools import chain, count, islice, product, zip_longest
 from types import MappingProxyType
 from typing import Any
 
@@ -329,9 +329,9 @@ def _distinct(
     held: Sequence[tuple[int, Layout]],
     by_name: Mapping[str, Node],
 ) -> list[tuple[Node, Layout]]:
-    """The candidates, one for each left tensor however it is arranged, as far as they need a proof: a piece that is
-    `held` is known by congruence. A root's partner comes first, then what the same operator made."""
-    joint, seen, kept = relating.joint, set[int](), list[tuple[Node, Layout]]()
+    """The candidates, of left tensors that are arrangements of one another the first, as far as they need a proof: a
+    piece that is `held` is known by congruence. A root's partner comes first, then what the same operator made."""
+    joint, seen, kept = relating.joint, dict[int, str](), list[tuple[Node, Layout]]()
 
     def order(pair: tuple[str, Layout]) -> tuple[bool, bool]:
         return partner is None or pair[0] != partner.name, by_name[pair[0]].operator != node.operator
@@ -342,8 +342,7 @@ def _distinct(
         if partner is None and any(share(known, joint.types[left].shape) == at for left, known in held):
             break
         *_, whole = joint.unmoved(joint.term[other])
-        if joint.egraph.find(whole) not in seen:
-            seen.add(joint.egraph.find(whole))
+        if seen.setdefault(joint.egraph.find(whole), name) == name:
             exact = relating.guide is not None and relating.guide.exact
             general = layout if exact else over_symbols(layout, other.shape, node.shape)
             kept += [] if general is None else [(other, general)]
@@ -449,13 +448,30 @@ def _attempts(
         block = next(islice(kept[position], times, None), None) if times else None
         if block is not None:
             yield position, times, _of_classes_if_any(block) if relating.of_classes else block, ways[-1][0]
-    for way, claim_of in ways:
-        for position, blocks in kept.items():
-            last = sum(1 for _ in islice(blocks, first + 1)) - 1   # fewer, where over symbols no constants are opened
-            for times, block in islice(enumerate(blocks), max(last, 0), None):
-                claim = claim_of(block)
-                if claim is not None:
-                    yield position, times, claim, way
+    for (way, claim_of), group in product(ways, _by_left(kept, candidates)):
+        for position, times, block in _nearest_first({position: kept[position] for position in group}, first):
+            claim = claim_of(block)
+            if claim is not None:
+                yield position, times, claim, way
+
+
+def _by_left(kept: Iterable[int], candidates: Sequence[tuple[int, Layout]]) -> list[list[int]]:
+    """Positions of candidates; those that are one left tensor in several layouts together."""
+    found = dict[int, list[int]]()
+    for position in kept:
+        found.setdefault(candidates[position][0], []).append(position)
+    return list(found.values())
+
+
+def _nearest_first(kept: Mapping[int, _Kept], first: int) -> Iterator[tuple[int, int, Block]]:
+    """Blocks of several layouts, from the first frontier to be tried on: at each frontier all of them."""
+    def blocks(position: int) -> Iterator[tuple[int, int, Block]]:
+        last = sum(1 for _ in islice(kept[position], first + 1)) - 1   # fewer, where over symbols no constants are open
+        for times, block in islice(enumerate(kept[position]), max(last, 0), None):
+            yield position, times, block
+
+    for at_one in zip_longest(*map(blocks, kept)):
+        yield from (each for each in at_one if each is not None)
 
 
 def _of_guide(relating: Relating, node: Node) -> Node | None:

@@ -24,6 +24,7 @@ from samesame.relate.propose import difference
 TOLERANCE = 1e-9
 SCALES = (0.01, 0.1, 1.0, 10.0)
 TURNS = (-2.0, -1.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 1.5, 2.0)
+DRAWS, SCALE, NEAR = 4, 0.3, 1e-6       # of what may part; that scale keeps functions from being flat or steep
 WIDE = 1 << 15                          # a count of so many elements does not fill the memory
 TINY = 1e-310
 Reals = Callable[[tuple[int, ...], torch.Generator], torch.Tensor]
@@ -103,8 +104,42 @@ def trial(graph: Graph, left: str, right: str, ranges: Mapping[str, Range], seed
     return None
 
 
+def part(graph: Graph, left: str, right: str, ranges: Mapping[str, Range]) -> bool | None:
+    """Whether both sides, nodes of these names, part on random values: on most elements of four draws, three of which
+    are positive, as a claim may hold under a condition. None where torch cannot tell. This proves nothing; a claim of
+    which it holds is true only of tensors that belong together, if of any."""
+    inputs, apart, alike = graph.sources("input"), 0, 0
+    known = {name: ends for name, ends in ranges.items() if all(isinstance(end, int) for end in ends)}
+    generator = torch.Generator().manual_seed(0)
+    for draw in range(DRAWS):
+        reals = _normal(SCALE) if draw == 0 else _positive(SCALE)
+        fresh = {n.name: _fresh(n, reals, _within(known, 0, 1), generator) for n in inputs}
+        sides = _sides(graph, fresh, left, right)
+        if sides is None:
+            return None
+        a, b = (torch.view_as_real(side) if side.dtype.is_complex else side.double() for side in sides)
+        told = torch.isfinite(a) & torch.isfinite(b)
+        far = (a - b).abs() > NEAR * (1 + torch.maximum(a.abs(), b.abs()))
+        apart, alike = apart + int((told & far).sum()), alike + int((told & ~far).sum())
+        if draw and 0 in (apart, alike):
+            break
+    return apart > alike if apart or alike else None
+
+
+def _positive(scale: float) -> Reals:
+    return lambda shape, generator: _normal(scale)(shape, generator).abs()
+
+
 def _gap(graph: Graph, fresh: Mapping[str, torch.Tensor], left: str, right: str) -> float | None:
     """How far the sides part; None where there is nothing to compare."""
+    sides = _sides(graph, fresh, left, right)
+    return None if sides is None else difference(*sides)
+
+
+def _sides(
+    graph: Graph, fresh: Mapping[str, torch.Tensor], left: str, right: str
+) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Both sides' values; None where there is nothing to compare."""
     try:
         results = execute(graph, fresh)
     except SamesameError:
@@ -112,7 +147,7 @@ def _gap(graph: Graph, fresh: Mapping[str, torch.Tensor], left: str, right: str)
     a, b = results[left], results[right]
     if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor) or a.shape != b.shape:
         return None
-    return difference(a, b)
+    return a, b
 
 
 def _fresh(node: Node, reals: Reals, integers: Integers, generator: torch.Generator) -> torch.Tensor:

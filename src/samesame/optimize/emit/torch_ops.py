@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import Any
 
 from samesame.evidence import Refused
@@ -24,18 +25,20 @@ from samesame.optimize.emit.variables import (
     added,
     aligned,
     constant,
-    decimals,
     digits,
     literal,
     looked_up,
+    needs_two_steps,
     over,
     permuted,
     promoted,
+    quotient,
     stride,
     unit,
 )
-from samesame.optimize.forms import Form, Infinity, Part, Place, base, finite, text
-from samesame.optimize.names import renamed
+from samesame.optimize.emit.wholes import READ_IN_PLACE, spans, wholes
+from samesame.optimize.forms import Form, Infinity, Part, Place, finite, size_of, text
+from samesame.optimize.names import portion, renamed
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import parts_of
 from samesame.optimize.specification import KEPT, Dims, Output, Specification
@@ -101,7 +104,9 @@ class Printer:
         self.codes: dict[Any, int] = {}
         self.read: dict[str, str] = {}               # tensor → the expression that it is
         self.sums: list[frozenset[int]] = []
+        self.quotients: dict[str, tuple[str, str]] = {}        # numbers that are divided in two steps
         self.numbered = 0
+        self.wholes, self.extents = wholes(outputs, specification.extents)
 
     # ----------------------------------------------------------------------------------------------------- the file
 
@@ -177,10 +182,20 @@ class Printer:
 
     def variable(self, form: Form) -> Variable:
         """The variable that holds the form; a line makes it, if there is none."""
-        made = self.once(form, "", lambda: self.make(form))
+        made = self.cut_out(form) or self.once(form, "", lambda: self.make(form))
         if made.text.isidentifier() and made.axes == form.axes:
             self.shown[form] = made.text
         return made
+
+    def cut_out(self, form: Form) -> Variable | None:
+        """A portion of a tensor that is computed as a whole."""
+        if not self.wholes or not form.axes or form.operator in READ_IN_PLACE:
+            return None
+        key, here = portion(form, self.extent)
+        whole = self.wholes.get(key)
+        if whole is None or spans(here, self.extent) == whole.spans:
+            return None
+        return whole.cut(self.variable(whole.form), here, self.extent)
 
     def once(self, form: Form, way: str, make: Callable[[], Variable]) -> Variable:
         """What `make` gives for the form, or gave for one that is the same but for the names of axes."""
@@ -204,8 +219,7 @@ class Printer:
         return made
 
     def extent(self, axis: str) -> int:
-        extents = self.specification.extents
-        return extents[axis] if axis in extents else extents[base(axis)]
+        return size_of([axis], self.extents)
 
     def size(self, axis: str) -> str:
         """The extent as code: of a dimension that is this axis alone, so that it holds at other sizes too."""
@@ -235,9 +249,7 @@ class Printer:
             return self.gathered(form)
         return self.viewed(self.read[name], places, tensor.shape, tensor.dtype, form)
 
-    def viewed(
-        self, name: str, places: Sequence[Place], shape: Sequence[int], dtype: str, form: Form
-    ) -> Variable:
+    def viewed(self, name: str, places: Sequence[Place], shape: Sequence[int], dtype: str, form: Form) -> Variable:
         """A tensor read at places: parts of dimensions cut out, dimensions of several axes taken apart."""
         cuts, splits, axes = list[str](), list[str](), list[str]()
         for place, size in zip(places, shape, strict=True):
@@ -298,13 +310,12 @@ class Printer:
         value, powers = form.attributes
         if value == Infinity:
             return Variable('float("-inf")', (), "")
-        over = [self.size(axis) for axis, k in powers for _ in range(k)]
-        under = [self.size(axis) for axis, k in powers for _ in range(-k)]
-        above, below = decimals(value)
-        shown = " * ".join([*([above] if above != "1" or not over else []), *over])
-        divisors = [*([below] if below != "1" else []), *under]
-        divisor = f"({' * '.join(divisors)})" if len(divisors) > 1 else "".join(divisors)
-        return Variable(f"{shown} / {divisor}" if divisor else shown, (), "")
+        above, below = quotient(value, *([self.size(axis) for axis, k in powers for _ in range(sign * k)]
+                                         for sign in (1, -1)))
+        shown = f"{above} / {below}" if below else above
+        if below and needs_two_steps(value * prod(Fraction(self.extent(axis)) ** k for axis, k in powers)):
+            self.quotients[shown] = above, below
+        return Variable(shown, (), "")
 
     def _position(self, form: Form) -> Variable:
         return self.let(self.index(form.attributes[0], form.axes), form.axes, "int64", form)
@@ -555,7 +566,7 @@ class Printer:
         return self.let(f'torch.einsum("{sides[0]},{sides[1]}->{sides[2]}", {a.text}, {b.text})', axes, dtype, form)
 
     def multiplied(self, a: Variable, b: Variable, dtype: str, form: Form | None) -> Variable:
-        """Elementwise; an inverse divides."""
+        """Elementwise; an inverse divides, and so does the divisor of a number that nobody could read in a float."""
         if a.text.startswith("1 / ") and not b.text.startswith("1 / "):
             a, b = b, a
         inverse = b.text.startswith("1 / ")
@@ -563,6 +574,10 @@ class Printer:
             b = Variable(b.text.removeprefix("1 / "), b.axes, b.dtype)
         if a.text == "-1":
             return self.let(f"-1 / {b.unit}" if inverse else f"-{b.unit}", b.axes, dtype, form)
+        if a.text in self.quotients and b.dtype:
+            above, below = self.quotients[a.text]
+            shown = f"{above} / {b.unit}" if inverse else b.unit if above == "1" else f"{b.unit} * {above}"
+            return self.let(f"{shown} / {below}", b.axes, dtype, form)
         (left, right), axes = aligned((a, b))
         units = [unit(s) for s in (left, right)]
         if not a.dtype and not b.dtype:

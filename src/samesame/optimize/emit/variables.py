@@ -15,9 +15,13 @@ from typing import Any
 
 import torch
 
+from samesame.formula.expr import const
+from samesame.operators.numbers import constant as read
+from samesame.operators.numbers import readings
 from samesame.optimize.forms import Part, Place
 from samesame.optimize.specification import Tensor
 
+WHOLE = 2**53                                        # below this, whole numbers are floats
 DIGITS = 10**18                                      # a divisor of it is the denominator of a short decimal
 Extent = Callable[[str], int]
 
@@ -154,6 +158,23 @@ def decimals(value: Fraction) -> tuple[str, str]:
             shown = str(whole) if whole.denominator == 1 and abs(whole) < DIGITS else literal(float(whole))
             return ("1", shown) if inverse else (shown, "1")
     return str(value.numerator), str(value.denominator)
+
+
+def quotient(value: Fraction, over: Sequence[str], under: Sequence[str]) -> tuple[str, str]:
+    """A number times some sizes and over others: what is divided, and by what; "" for nothing."""
+    above, below = decimals(value)
+    shown = " * ".join([*([above] if above != "1" or not over else []), *over])
+    divisors = [*([below] if below != "1" else []), *under]
+    return shown, f"({' * '.join(divisors)})" if len(divisors) > 1 else "".join(divisors)
+
+
+def needs_two_steps(value: Fraction) -> bool:
+    """Whether who reads the float that is nearest to a quotient takes it for another number; each part is read as it
+    is, if floats have it."""
+    if max(abs(value.numerator), value.denominator) >= WHOLE:
+        return False
+    with readings():
+        return read(float(value)) != const(value)
 
 
 def literal(value: Any) -> str:
