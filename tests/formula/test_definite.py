@@ -181,7 +181,8 @@ def test_a_value_is_of_the_signs_and_the_tags_that_are_said(e, seed):
 def test_a_value_lies_in_the_spans_that_are_said(e, seed):
     spans = Places({}).of(e)
     for found in (value(e, at) for at in points(seed)):
-        assert found is None or between(found, found) <= spans
+        near = (found, math.nextafter(found, 0)) if found in (-1, 1) else (found,)      # as erf 6 is, rounded
+        assert found is None or any(between(x, x) <= spans for x in near)
 
 
 def tag(found):

@@ -52,6 +52,20 @@ def test_an_order_inside_a_dimension_is_found(rearrange):
         assert torch.equal(values(layout, left[k].__getitem__), right[k]["x"])
 
 
+@pytest.mark.parametrize(("dims", "number"), [((0, 1), 2), ((1, 2), 2), ((0, 1, 2), 4)])
+def test_a_symmetric_tensor_has_a_layout_for_each_exchange(dims, number):
+    """K·K of a rotation's K is symmetric, and proofs that do not look into K know one order only."""
+    def make(x):
+        cube = x.reshape(-1)[:64].reshape(4, 4, 4)
+        return sum(cube.permute(tuple(dims[other.index(d)] if d in dims else d for d in range(3)))
+                   for other in permutations(dims))
+
+    left = two_draws(make)
+    found = Proposer(left, {"x": 64}).candidates(left, "x", (4, 4, 4))
+    assert len(found) == number == len(set(found)) and found[0] == ("x", Whole("x"))
+    assert all(torch.allclose(values(layout, draw.__getitem__), draw["x"]) for _, layout in found for draw in left)
+
+
 def test_equal_elements_tell_no_order():
     left = two_draws(lambda x: x[..., :6].relu())
     right = [{"x": INSIDE["from the other end"](draw["x"])} for draw in left]

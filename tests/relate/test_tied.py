@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
+
 from samesame.graph import Graph, Node, TensorType
 from samesame.relate.blocks import tied_together
 from samesame.relate.joint import JointGraph
@@ -17,7 +19,10 @@ LINES = {                               # a name, its operator, and the names of
     "negative": ("aten.neg.default", "scaled"),
     "other": ("parameter",),
     "both": ("aten.add.Tensor", "scaled", "other"),
+    "table": ("constant",),
+    "shifted": ("aten.add.Tensor", "scaled", "table"),
 }
+TABLE = torch.tensor([1.0, 0.0, 2.0])
 
 
 def tied(*frontier: str, lines: Sequence[str] = tuple(LINES)) -> set[str]:
@@ -26,11 +31,12 @@ def tied(*frontier: str, lines: Sequence[str] = tuple(LINES)) -> set[str]:
     for name in lines:
         operator, *arguments = LINES[name]
         nodes[name] = Node(name, operator, tuple(nodes[a] for a in arguments), {}, TensorType((3,), "float32"))
-    graph = Graph("g", tuple(nodes.values()), (("out", nodes[lines[-1]]),), {})
+    graph = Graph("g", tuple(nodes.values()), (("out", nodes[lines[-1]]),), {"table": TABLE})
+    closed = {"table": TABLE}
     joint = JointGraph()
-    joint.add_graph("left", graph, {}, {}, {})
+    joint.add_graph("left", graph, closed, {}, {})
     sources = {n.name: joint.term[n] for n in graph.sources("parameter")}
-    joint.add_graph("right", graph, {}, {n.name: Whole(n.name) for n in graph.sources("parameter")}, sources)
+    joint.add_graph("right", graph, closed, {n.name: Whole(n.name) for n in graph.sources("parameter")}, sources)
     for node in graph.nodes:
         joint.anchor(joint.term[node])
     classes = {joint.egraph.find(joint.term[node]): node.name for node in graph.nodes}
@@ -49,3 +55,9 @@ def test_what_is_made_of_anything_else_stays():
     assert tied("scaled", "both") == set(), "another weight is needed"
     assert tied("scaled", "other", "both") == {"both"}
     assert tied("weight") == tied("other", "weight") == set()
+
+
+def test_a_constant_beside_them_is_nothing_that_is_missing():
+    """Of one more than a rotation, say, it matters that it is one more."""
+    assert tied("weight", "scaled", "shifted") == {"scaled", "shifted", "cosine", "size"}
+    assert tied("other", "shifted") == set()

@@ -28,7 +28,7 @@ from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, elements, few_threads
 from samesame.relate.assumed import Told, as_tested
 from samesame.relate.at_infinity import infinite, masked
-from samesame.relate.blocks import Block, TooLarge, cut, tied_together
+from samesame.relate.blocks import JOINS, Block, TooLarge, cut, tied_together
 from samesame.relate.infinities import lying, spans_of
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
@@ -375,7 +375,7 @@ def _put_together(
 ) -> Candidates:
     """The left tensors that a movement is worth relating to: where ranks hold pieces, a weight that is whole again;
     and what a concatenation holds all of in some order, which later blocks could not see through the cuts."""
-    joined = node.operator == "aten.cat.default"
+    joined = node.operator in JOINS
     ranks = relating.gathers and relating.guide is None and _gathers(relating.joint, relating.joint.term[node])
     if not (ranks if relating.gathers else joined):
         return []

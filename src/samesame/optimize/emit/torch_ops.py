@@ -96,8 +96,7 @@ class Printer:
     def __init__(self, specification: Specification, outputs: tuple[Form, ...]) -> None:
         self.specification = specification
         self.roots = dict(zip(specification.roots(), outputs, strict=True))
-        self.lines: list[str] = []
-        self.ahead: list[str] = []
+        self.lines, self.ahead = list[str](), list[str]()
         self.made: dict[Any, tuple[Variable, tuple[str, ...]]] = {}
         self.shown: dict[str | Form, str] = {}
         self.keys: dict[Form, tuple[int, tuple[str, ...]]] = {}
@@ -599,12 +598,13 @@ class Printer:
         return expression
 
     def laid(self, expression: str, output: Output) -> str:
-        """As it lies in memory where the program returns it."""
-        turned = output.turned
+        """As it lies in memory where the program returns it, a portion in memory of its own."""
+        turned, portion = output.turned, self.cut_out(self.roots[output])
+        lies = "clone(memory_format=torch.contiguous_format)" if portion else "contiguous()"
         if turned == tuple(range(len(turned))):
-            return f"{unit(expression)}.contiguous()"
+            return f"{unit(expression)}.{lies}"
         back = tuple(turned.index(d) for d in range(len(turned)))
-        return f"{unit(expression)}.permute({turned}).contiguous().permute({back})"
+        return f"{unit(expression)}.permute({turned}).{lies}.permute({back})"
 
     def shaped(self, v: Variable, dims: Dims, flat: list[str]) -> str:
         if not v.dtype:

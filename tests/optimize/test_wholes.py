@@ -1,0 +1,86 @@
+"""Forms that are portions of one tensor are printed as views of it; numbers are printed so that they can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from optimize.test_partition import Differences, Streamed
+from optimize.test_reassociation import written
+from samesame import check
+from samesame.capture import capture
+from samesame.evidence import Rung
+from samesame.optimize.algebra import specified
+from samesame.optimize.emit.torch_ops import source
+from samesame.optimize.emit.variables import needs_two_steps
+
+
+def printed(program: Callable[..., Any], *inputs: torch.Tensor) -> str:
+    """The program's own form in torch's operators."""
+    specification = specified(program, inputs, capture(program, inputs))
+    return source(specification, [root.form for root in specification.roots()])
+
+
+def ends(x: torch.Tensor) -> torch.Tensor:
+    """The first rows and the last, far from one another."""
+    y = x.exp()
+    return y[:2] * y[-2:]
+
+
+def mirrored(x: torch.Tensor) -> torch.Tensor:
+    """Rows that are read across, and in part along: no portions of one tensor."""
+    y = x.exp()
+    return y[1:, :4] + y[:4, 1:].T
+
+
+def nested(x: torch.Tensor) -> torch.Tensor:
+    """A portion within a portion."""
+    y = x.exp()
+    z = (y[1:] - y[:-1]).sin()
+    return torch.cat([z[2:], z[:2]]) * y[1:]
+
+
+STREAM = torch.rand(3, 11, 13) + 1, torch.rand(11, 13) > 0.7
+CASES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], str, int]] = {    # how often it has an operator
+    "cells around a torus": (Streamed(), STREAM, ".sum(", 1),
+    "differences of rows": (Differences(), (torch.randn(40, 9),), ".sum(", 1),
+    "two ends": (ends, (torch.randn(40, 9),), "torch.exp(", 2),
+    "across and along": (mirrored, (torch.randn(5, 5),), "torch.exp(", 1),
+    "within one another": (nested, (torch.randn(7, 3),), "torch.exp(", 1),
+}
+
+
+@pytest.mark.parametrize(("program", "inputs", "operator", "number"), CASES.values(), ids=CASES)
+def test_a_whole_is_computed_once(
+    program: Callable[..., Any], inputs: tuple[torch.Tensor, ...], operator: str, number: int, tmp_path: Path
+) -> None:
+    text = printed(program, *inputs)
+    assert text.count(operator) == number, text
+    found = check(program, written(text, tmp_path), inputs)
+    assert found.verdict == "same" and found.evidence >= Rung.PROVED_HERE
+
+
+def test_a_quotient_that_no_float_tells_is_made_in_two_steps(tmp_path: Path) -> None:
+    def scored(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return ((2 * x * y + 0.0001) * (2 * y + 0.0009) / (x * x + 1)).mean((1, 2))
+
+    inputs = torch.rand(2, 102, 306), torch.rand(2, 102, 306)
+    text = printed(scored, *inputs)
+    found = check(scored, written(text, tmp_path), inputs)
+    assert found.verdict == "same" and found.evidence >= Rung.PROVED_HERE
+
+
+QUOTIENTS = {                            # whether they need two steps
+    Fraction(2, 10**4) / 31212: True, Fraction(5, 31212 * 7): True, Fraction(1, 156060000): True,
+    Fraction(1, 65025): False, Fraction(5, 3): False, Fraction(9, 10**8): False, Fraction(1, 3) * 10**40: False,
+}
+
+
+@pytest.mark.parametrize("value", QUOTIENTS, ids=str)
+def test_what_is_made_in_one_step_is_read_as_it_is(value: Fraction) -> None:
+    assert needs_two_steps(value) is QUOTIENTS[value]
