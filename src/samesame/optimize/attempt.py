@@ -57,6 +57,7 @@ RACING = 0.6                                               # of all the time, fo
 PROVING = 0.2                                              # of all the time; no process starts in it
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
+ALONE = 0.05                                               # of the time that is left, for rounding before proofs begin
 LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
 
 
@@ -257,10 +258,7 @@ class Attempt:
                 entered += late
             best = self.fastest(own)
             near = [r for r in entered if r.running and best is not None and r.lower < NEAR * best.lower]
-            for racer in self.fit(near):
-                verdict = self.proved(found, racer)
-                if verdict is None:
-                    continue
+            for racer, verdict in self.established(found, near):
                 others = [other for other in own if other.running]
                 race([*others, racer], ROUNDS, time.monotonic() + self.left, self.seed)
                 best = self.fastest(own)
@@ -303,11 +301,15 @@ class Attempt:
     def fastest(self, racers: Sequence[Racer]) -> Racer | None:
         return min((r for r in racers if r.running and r.measured), key=lambda r: r.lower, default=None)
 
-    def fit(self, racers: Sequence[Racer]) -> Iterable[Racer]:
-        """The fastest racers that keep the numeric contract, the fastest first."""
+    def established(self, found: Sequence[Candidate], racers: Sequence[Racer]) -> Iterator[tuple[Racer, Verdict]]:
+        """The fastest racers that keep the numeric contract and are proved to compute the same, the fastest first.
+        Rounding is measured in the racer's process while the proof is looked for in this one."""
         kept = 0
         for racer in sorted(racers, key=lambda racer: racer.lower):
-            answer = racer.ask(seconds=max(self.left, 1.0), do="contract", seed=self.seed, until=0.7 * self.left)
+            racer.tell(do="contract", seed=self.seed, until=0.7 * self.left)
+            late = max(self.left, 1.0) + time.monotonic()
+            verdict = "" if racer.answers(ALONE * self.left) else self.proof(found, racer)
+            answer = racer.answer(late - time.monotonic())
             if answer is None:
                 continue
             held = Contract(**answer)
@@ -317,20 +319,19 @@ class Attempt:
                 continue
             self.report.contract = held
             kept += 1
-            yield racer
+            verdict = verdict or self.proof(found, racer)
+            if isinstance(verdict, Verdict):
+                yield racer, verdict
+            else:
+                racer.failed = verdict
+                racer.stop()
             if kept >= FASTEST:
                 return
 
-    def proved(self, found: Sequence[Candidate], racer: Racer) -> Verdict | None:
-        """The proof that a racer's candidate computes the same; None, and why is noted, where there is none."""
-        assert racer.candidate is not None
-        assert racer.file is not None
-        verdict = self.verified(found[racer.candidate], racer.way, racer.file)
-        if isinstance(verdict, Verdict):
-            return verdict
-        racer.failed = verdict
-        racer.stop()
-        return None
+    def proof(self, found: Sequence[Candidate], racer: Racer) -> Verdict | str:
+        """That a racer's candidate computes the same; what is to be said where there is none."""
+        assert racer.candidate is not None and racer.file is not None
+        return self.verified(found[racer.candidate], racer.way, racer.file)
 
     def verified(self, candidate: Candidate, way: str, file: Path) -> Verdict | str:
         """The proof that a candidate, or what stands for its kernels in torch's operators, computes the same; where

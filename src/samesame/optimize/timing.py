@@ -109,13 +109,22 @@ class Racer:
         """The answer to what is asked; None, and why is noted, where none comes."""
         if not self.running:
             return None
+        self.tell(**words)
+        return self.answer(seconds)
+
+    def tell(self, **words: Any) -> None:
+        """Ask, and go on: the answer is to be taken later."""
         assert self.process is not None and self.process.stdin is not None
-        try:
+        with suppress(OSError):                            # where it has ended its answer says so
             self.process.stdin.write(json.dumps(words) + "\n")
             self.process.stdin.flush()
-        except OSError:
-            pass                                           # it has ended, and its answer says so
-        return self.answer(seconds)
+
+    def answers(self, seconds: float) -> bool:
+        """Whether an answer comes in this time; it is not taken."""
+        assert self.process is not None and self.process.stdout is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            return bool(selector.select(max(seconds, 0.0)))
 
     def answer(self, seconds: float) -> dict[str, Any] | None:
         try:
@@ -127,11 +136,9 @@ class Racer:
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         assert self.process is not None and self.process.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.process.stdout, selectors.EVENT_READ)
-            if not selector.select(max(seconds, 0.0)):
-                self.late = not self.measured
-                raise Lost(f"not ready after {seconds:.0f} s" if self.late else f"no answer in {seconds:.0f} s")
+        if not self.answers(seconds):
+            self.late = not self.measured
+            raise Lost(f"not ready after {seconds:.0f} s" if self.late else f"no answer in {seconds:.0f} s")
         line = self.process.stdout.readline()
         if not line:
             raise Lost(self.ended())

@@ -27,6 +27,7 @@ from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, Inputs, a
 from samesame.relate.flags import is_flag, moved
 from samesame.relate.joint import is_uniform
 from samesame.relate.layout import Layout, values, wholes
+from samesame.relate.noise import rounding_decides
 from samesame.relate.propose import TOLERANCE, Values, agree
 
 _DRAWS = 3
@@ -282,9 +283,9 @@ def take_draws(
     """The draws, and every node's float64 value on each, for both sides.
 
     The first is the example, on which neither side may compute NaN; `first` has its values where they are known. A draw
-    on which a side computes NaN, or fails, has left a program's domain and is passed over; one near the example then
-    stands in. `kept`, `loose` and `bold` are as for `draw`; what is too bold for
-    a program is drawn again.
+    on which a side computes NaN, or fails, has left a program's domain and is passed over, and so is one on which two
+    that agree on the example part by rounding alone; one near the example then stands in. `kept`, `loose` and `bold`
+    are as for `draw`; what is too bold for a program is drawn again.
     """
     taken: list[Draw] = []
     runs: tuple[list[Run], list[Run]] = ([], [])
@@ -308,6 +309,10 @@ def take_draws(
         if _undefined(graphs, both):
             if not taken:
                 _refuse_nan(graphs, both)
+            continue
+        paired = len(graphs[0].roots) == len(graphs[1].roots)              # of ranks there are more
+        if taken and paired and agree_at_roots(graphs, (runs[0][0], runs[1][0])) and rounding_decides(
+                graphs, (fresh.left, fresh.right), both):
             continue
         taken.append(fresh)
         runs[0].append(both[0])
