@@ -450,8 +450,7 @@ def _attempts(
             yield position, times, _of_classes_if_any(block) if relating.of_classes else block, ways[-1][0]
     for (way, claim_of), group in product(ways, _by_left(kept, candidates)):
         for position, times, block in _nearest_first({position: kept[position] for position in group}, first):
-            claim = claim_of(block)
-            if claim is not None:
+            if (claim := claim_of(block)) is not None:
                 yield position, times, claim, way
 
 
