@@ -15,6 +15,7 @@ from samesame.capture.program import Program
 from samesame.evidence import Refused
 from samesame.graph import Graph
 from samesame.optimize.candidate import Candidate
+from samesame.optimize.dropin import variables
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.emit.variables import constant
 from samesame.optimize.forms import Form, finite, fold, made, text, times, walk
@@ -37,8 +38,11 @@ def specified(
     specification = replace(as_laid(read(graph, until, look_ups), program, example), arguments=tuple(program.inputs))
     own = [tensor.path or name for name, tensor in specification.tensors.items()
            if tensor.role == "weight" and tensor.value is None]
-    if own and not isinstance(module, nn.Module):
-        raise Refused(f"the tensor {own[0]} belongs to no module; give a module that holds it as parameter or buffer")
+    if not isinstance(module, nn.Module):
+        if lost := [name for name in own if name not in variables(module)]:
+            raise Refused(f"the tensor {lost[0]} belongs to no module; give a module that holds it as parameter or "
+                          "buffer, or a function that refers to it as a variable of its file")
+        specification = replace(specification, variables=tuple(own))
     return specification
 
 

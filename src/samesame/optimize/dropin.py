@@ -366,8 +366,10 @@ def shown(value: Any) -> str:
 
 
 def tied_in(original: Any) -> list[list[str]]:
-    """The paths of weights and buffers of a module that are one tensor, in groups."""
+    """The paths of weights and buffers of a module that are one tensor, in groups; of a function's own, its names."""
     paths = dict[int, list[str]]()
+    for name, tensor in variables(original).items():
+        paths.setdefault(id(tensor), []).append(name)
     if isinstance(original, nn.Module):
         for named in (original.named_parameters, original.named_buffers):
             for name, tensor in named(remove_duplicate=False):
@@ -494,15 +496,28 @@ def installed(package: str) -> str:
 
 
 def place_of(original: Any, name: str, weights: Mapping[str, torch.Tensor] | None) -> tuple[dict[str, Any], str]:
-    """Where a weight is kept: a dict, and its key there."""
+    """Where a weight is kept: a dict, and its key there. A function's are variables of its file."""
     if weights is not None:
         return dict(weights), name
+    if not isinstance(original, nn.Module):
+        if name in variables(original):
+            return original.__globals__, name
+        raise KeyError(f"{home_of(original)} has no tensor {name}, which the program that was found needs")
     path, _, last = name.rpartition(".")
     module = original.get_submodule(path)
     for holder in (module._parameters, module._buffers, module.__dict__):
         if last in holder:
             return holder, last
     raise KeyError(f"{type(original).__name__} has no {name}, which the program that was found needs")
+
+
+def variables(original: Any) -> dict[str, torch.Tensor]:
+    """The tensors that a function refers to as variables of its file."""
+    if not inspect.isfunction(original):
+        return {}
+    outer = inspect.getclosurevars(original)
+    return {name: thing for name, thing in outer.globals.items()
+            if isinstance(thing, torch.Tensor) and name not in outer.nonlocals}
 
 
 class Record:

@@ -87,9 +87,7 @@ def runnable(job: Job, file: Path | None, way: str) -> Callable[..., Any]:
     """The job's program compiled in this way; or what was found, as the file has it."""
     if file is None:
         return by_compiler(job.program, way, job.weights)
-    found: Callable[..., Any] = loaded(file).optimized(
-        job.program, None if isinstance(job.program, nn.Module) else job.weights
-    )
+    found: Callable[..., Any] = loaded(file).optimized(job.program)
     return found
 
 

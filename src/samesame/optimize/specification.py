@@ -90,6 +90,7 @@ class Specification:
     calls: tuple[Call, ...] = ()
     arguments: tuple[str, ...] = ()                  # the inputs in the order of the program's parameters
     looked: tuple[tuple[Form, str], ...] = ()        # integers that have to be places along an axis
+    variables: tuple[str, ...] = ()                  # the tensors that a function refers to, by their paths
 
     def roots(self) -> tuple[Output, ...]:
         """Everything to be computed by forms: what the calls take, and what the program returns."""

@@ -20,6 +20,7 @@ from samesame.formula.equal import deep_recursion
 from samesame.graph import Dtype
 from samesame.optimize import forms as f
 from samesame.optimize.emit.fused import Attention, Softmax, attention, with_softmax
+from samesame.optimize.emit.module import module_text
 from samesame.optimize.emit.variables import (
     Variable,
     added,
@@ -55,30 +56,6 @@ PATTERNS: dict[str, Callable[..., str]] = {          # of an operator's attribut
 BOOLEAN = {"not", "and", "or", "compare"}
 HALF = Fraction(1, 2)
 PRICES = 1.0, 0.03, 20_000.0                         # of an element moved, a multiplication, an operator
-
-HEAD = '''"""{title}, rewritten by samesame optimize. {note}"""
-
-import torch
-from torch import nn
-from torch.nn import functional as F
-{above}
-
-class Fast(nn.Module):
-    """Takes the original module, and shares its weights."""
-
-    def __init__(self, original: nn.Module | None = None) -> None:
-        super().__init__()
-        if isinstance(original, nn.Module):
-            for name, child in original.named_children():
-                self.add_module(name, child)
-            for name, parameter in original.named_parameters(recurse=False):
-                self.register_parameter(name, parameter)
-            for name, buffer in original.named_buffers(recurse=False):
-                self.register_buffer(name, buffer)
-{ahead}
-    def forward(self{arguments}):
-{body}'''
-
 
 def source(specification: Specification, outputs: Sequence[Form]) -> str:
     """The text of a file with a class `Fast`, whose forward computes these forms, one for each of the specification's
@@ -116,10 +93,8 @@ class Printer:
             self.call(call)
         returned = [self.laid(self.output(output), output) for output in self.specification.outputs]
         self.lines.append(f"return {self.returned(returned)}")
-        body, ahead = ("".join(f"        {line}\n" for line in lines) for lines in (self.lines, self.ahead))
-        note = "Each line has its formula beside it."
-        return HEAD.format(title=self.specification.name, note=note, arguments="".join(f", {n}" for n in taken),
-                           above=self.above, ahead=ahead, body=body)
+        return module_text(self.specification.name, taken, self.lines, self.ahead, self.above,
+                           self.specification.variables)
 
     def argument(self, name: str) -> str:
         """A parameter for an input; of one that stands inside another, such as `pair.0`, too: they come one by one."""
@@ -295,6 +270,8 @@ class Printer:
             return constant(tensor, f", device={self.device()}")
         if not tensor.path:
             raise Refused(f"the tensor {name} belongs to no module; give a module that holds it as parameter or buffer")
+        if tensor.path in self.specification.variables:
+            return f"self.of_{tensor.path}"
         module, _, last = tensor.path.rpartition(".")
         if all(part.isidentifier() for part in tensor.path.split(".")):
             return f"self.{tensor.path}"

@@ -1,0 +1,124 @@
+"""Functions that refer to tensors as variables of their file: these are weights, and seen where they are set anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from samesame import check, optimize
+from samesame.capture import capture
+from samesame.evidence import Refused, Rung
+from samesame.optimize.algebra import algebraic, specified
+from samesame.optimize.candidate import Candidate
+from samesame.optimize.dropin import tied_in
+from samesame.optimize.facts import facts_of, unguarded
+from samesame.optimize.job import loaded
+from samesame.optimize.saved import files_of, write_files
+from samesame.optimize.search import searched
+
+TEXT = '''import torch
+
+torch.manual_seed(0)
+DOWN, UP = torch.randn(4, 64), torch.randn(48, 4)
+ALSO_UP = UP
+forward = torch.randn(48)
+
+
+def low_rank(x):
+    return x @ (UP @ DOWN).T + forward
+
+
+def twice(x):
+    return low_rank(x) + x @ (ALSO_UP @ DOWN).T + UP.sum()
+
+
+def made():
+    inside = torch.randn(4, 64)
+    def closed(x):
+        return x @ (UP @ inside).T
+    return closed
+
+
+closed = made()
+'''
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Any]:
+    path = tmp_path / "low.py"
+    path.write_text(TEXT)
+    yield loaded(path)
+
+
+def form_of(function: Callable[..., Any], x: torch.Tensor) -> Candidate:
+    """The first form that torch's operators have of the function."""
+    specification = specified(function, (x,), capture(function, (x,)))
+    return next(algebraic(specification, searched(specification)))
+
+
+def test_a_form_reads_them_where_they_are(file: Any, tmp_path: Path) -> None:
+    x = torch.randn(32, 64)
+    candidate = form_of(file.low_rank, x)
+    facts = facts_of(file.low_rank, (x,), candidate, "eager")
+    found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
+    fast = found.optimized(file.low_rank)
+    assert fast._instead.unfit == "" and set(facts["weights"]) == {"DOWN", "UP", "forward"}
+    torch.testing.assert_close(fast(x), file.low_rank(x))
+
+    before, file.UP = file.UP, torch.randn(48, 4)
+    torch.testing.assert_close(fast(x), file.low_rank(x))
+    assert not torch.allclose(fast(x), x @ (before @ file.DOWN).T + file.forward)
+    file.forward.mul_(3.0)
+    torch.testing.assert_close(fast(x), file.low_rank(x))
+    with pytest.warns(UserWarning, match="is no longer there"):
+        file.UP, kept = 2.0, file.UP
+        with pytest.raises(TypeError):
+            fast(x)
+    file.UP = kept
+
+
+def test_it_is_proved_over_them(file: Any, tmp_path: Path) -> None:
+    x = torch.randn(32, 64)
+    candidate = form_of(file.low_rank, x)
+    facts = facts_of(file.low_rank, (x,), candidate, "eager")
+    weights = {name: getattr(file, name) for name in facts["weights"]}
+    program = unguarded(file.low_rank, write_files(tmp_path / "found", files_of(candidate, facts)), weights, facts)
+    verdict = check(file.low_rank, program, (x,))
+    assert verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE and not verdict.only
+
+
+def test_names_of_one_tensor_stay_one(file: Any, tmp_path: Path) -> None:
+    x = torch.randn(32, 64)
+    assert tied_in(file.twice) == [["ALSO_UP", "UP"]] or tied_in(file.twice) == [["UP", "ALSO_UP"]]
+    candidate = form_of(file.twice, x)
+    facts = facts_of(file.twice, (x,), candidate, "eager")
+    fast = loaded(write_files(tmp_path / "found", files_of(candidate, facts))).optimized(file.twice)
+    torch.testing.assert_close(fast(x), file.twice(x), rtol=1e-4, atol=1e-4)
+    file.ALSO_UP = torch.randn(48, 4)
+    with pytest.warns(UserWarning, match="the original runs"):
+        assert torch.equal(fast(x), file.twice(x))
+
+
+def test_what_a_function_closes_over_is_nobodys(file: Any) -> None:
+    x = torch.randn(32, 64)
+    with pytest.raises(Refused, match="the tensor inside belongs to no module"):
+        specified(file.closed, (x,), capture(file.closed, (x,)))
+
+
+def test_another_file_without_them_is_told(file: Any, tmp_path: Path) -> None:
+    x = torch.randn(32, 64)
+    candidate = form_of(file.low_rank, x)
+    facts = facts_of(file.low_rank, (x,), candidate, "eager")
+    found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
+    with pytest.raises(KeyError, match="has no tensor"):
+        found.optimized(lambda x: x)
+
+
+@pytest.mark.long
+def test_the_verb_finds_it(file: Any, tmp_path: Path) -> None:
+    found = optimize(file.low_rank, (torch.randn(2048, 64),), minutes=1, threads=1, out=tmp_path / "out")
+    assert found.report.rows
