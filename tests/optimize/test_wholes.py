@@ -84,3 +84,44 @@ QUOTIENTS = {                            # whether they need two steps
 @pytest.mark.parametrize("value", QUOTIENTS, ids=str)
 def test_what_is_made_in_one_step_is_read_as_it_is(value: Fraction) -> None:
     assert needs_two_steps(value) is QUOTIENTS[value]
+
+
+def outer(x: torch.Tensor) -> torch.Tensor:
+    """Portions of a symmetric product, longer than any axis of the inputs is."""
+    return (x[1:, None] * x[None, :-1]).sin() + (x[:-1, None] * x[None, 1:]).sin()
+
+
+def summed(x: torch.Tensor, a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """And of one that is as long as an axis of another input."""
+    z = (a[:, None] + a[None]).sin()
+    return z[2:] * z[1:5], x + 1
+
+
+def gram(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    z = y.T @ y
+    return z[2:] * z[1:5] + x[0, 0]
+
+
+SYMMETRIC: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
+    "an outer product": (outer, (torch.rand(40),)), "a sum": (summed, (torch.rand(5), torch.rand(6))),
+    "a Gram matrix": (gram, (torch.rand(5, 6), torch.rand(5, 6))),
+}
+
+
+@pytest.mark.parametrize(("program", "inputs"), SYMMETRIC.values(), ids=SYMMETRIC)
+def test_portions_of_what_is_symmetric_are_printed(
+    program: Callable[..., Any], inputs: tuple[torch.Tensor, ...], tmp_path: Path
+) -> None:
+    fast = written(printed(program, *inputs), tmp_path)
+    torch.testing.assert_close(fast(*inputs), program(*inputs))
+
+
+def test_results_have_memory_of_their_own(tmp_path: Path) -> None:
+    def twice(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x.exp(), x.exp(), x.exp().T.clone(), x.exp()[1:].clone()
+
+    x = torch.randn(6, 1)
+    results = written(printed(twice, x), tmp_path)(x)
+    assert len({result.untyped_storage().data_ptr() for result in results}) == 4
+    for result, expected in zip(results, twice(x), strict=True):
+        torch.testing.assert_close(result, expected)

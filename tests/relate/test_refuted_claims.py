@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from samesame import check
 from samesame.capture import capture
 from samesame.graph import Graph
-from samesame.relate.trial import part
+from samesame.relate.trial import they_part
 
 Program = Callable[..., torch.Tensor]
 SIZE = 300                               # a sum over all elements of a product is too long to be a formula
@@ -27,7 +28,7 @@ def joined(left: Program, right: Program) -> Graph:
 
 def parts(graph: Graph) -> bool | None:
     (_, left), (_, right) = graph.roots
-    return part(graph, left.name, right.name, {})
+    return they_part(graph, left.name, right.name, {})
 
 
 CLAIMS = {                               # what holds of all tensors, of those from 0 on, of few
@@ -42,3 +43,8 @@ CLAIMS = {                               # what holds of all tensors, of those f
 @pytest.mark.parametrize(("left", "right", "expected"), CLAIMS.values(), ids=CLAIMS)
 def test_whether_random_values_part(left: Program, right: Program, expected: bool | None) -> None:
     assert parts(joined(left, right)) is expected
+
+
+def test_rules_are_learnt_of_what_has_symbols_for_sizes() -> None:
+    found = check(lambda x: x.sort(descending=True).values, lambda x: x.sort().values.flip(0), (torch.randn(12),))
+    assert found.verdict == "same" and not any("generalised" in note for note in found.notes)

@@ -39,7 +39,7 @@ from samesame.relate.blocks import Block
 from samesame.relate.domain import in_range
 from samesame.relate.meanings import meanings
 from samesame.relate.rules import Prove, Rule, Rulebook
-from samesame.relate.trial import TOLERANCE, part, trial
+from samesame.relate.trial import TOLERANCE, they_part, trial
 from samesame.store.tried import Attempt
 
 _SECONDS = 4.0              # for the normal form of one block, and again for its cases
@@ -322,11 +322,13 @@ class Prover:
         each block and reading once; where all has a formula, of a long one or when the normal form was seen to fail."""
         key, unknown = (block.key, is_untied(), is_hiding()), _unknown(block, left, right)
         if key not in self.hopeless and (block.key in self.glances or len(block.graph.nodes) > LONG or unknown):
-            parts = None if self.sizes else part(block.graph, block.left.name, block.right.name, block.ranges)
-            if parts is None or (unknown and not parts):           # any functions in the place of operators may part
+            apart = None
+            if _in_numbers(block):
+                apart = they_part(block.graph, block.left.name, block.right.name, block.ranges)
+            if apart is None or (unknown and not apart):           # any functions in the place of operators may part
                 with deep_recursion():
-                    parts = differ_by_chance(left, right) and differ_by_chance(_as_picked(left), _as_picked(right))
-            self.hopeless[key] = parts
+                    apart = differ_by_chance(left, right) and differ_by_chance(_as_picked(left), _as_picked(right))
+            self.hopeless[key] = apart
         return self.hopeless.get(key, False)
 
     def _by_normal_form(self, _: Block, left: Tensor, right: Tensor) -> Outcome:
@@ -386,6 +388,11 @@ def _readings(block: Block) -> list[tuple[bool, bool]]:
     hides = may_hide(block.graph)
     return [(ideal, hidden) for ideal in (False, True) for hidden in (True, False)
             if (ideal or hidden) and (guarded or not ideal) and (hides or not hidden)]
+
+
+def _in_numbers(block: Block) -> bool:
+    """Whether all sizes at the frontier are numbers: general forms have symbols there."""
+    return all(isinstance(size, int) for node in block.graph.sources("input") for size in node.shape)
 
 
 def _unknown(block: Block, *sides: Tensor) -> list[str]:

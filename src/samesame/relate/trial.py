@@ -104,7 +104,7 @@ def trial(graph: Graph, left: str, right: str, ranges: Mapping[str, Range], seed
     return None
 
 
-def part(graph: Graph, left: str, right: str, ranges: Mapping[str, Range]) -> bool | None:
+def they_part(graph: Graph, left: str, right: str, ranges: Mapping[str, Range]) -> bool | None:
     """Whether both sides, nodes of these names, part on random values: on most elements of four draws, three of which
     are positive, as a claim may hold under a condition. None where torch cannot tell. This proves nothing; a claim of
     which it holds is true only of tensors that belong together, if of any."""

@@ -81,6 +81,7 @@ class Printer:
         self.read: dict[str, str] = {}               # tensor → the expression that it is
         self.sums: list[frozenset[int]] = []
         self.quotients: dict[str, tuple[str, str]] = {}        # numbers that are divided in two steps
+        self.given = set[str]()                                # variables that are returned
         self.numbered = 0
         self.wholes, self.extents = wholes(outputs, specification.extents)
 
@@ -167,7 +168,7 @@ class Printer:
             return None
         key, here = portion(form, self.extent)
         whole = self.wholes.get(key)
-        if whole is None or spans(here, self.extent) == whole.spans:
+        if whole is None or form == whole.form or spans(here, self.extent) == whole.spans:
             return None
         return whole.cut(self.variable(whole.form), here, self.extent)
 
@@ -396,7 +397,7 @@ class Printer:
         variables = [self.softmax(x) if isinstance(x, Softmax) else self.factor(x) for x in found] + means
         if len(variables) == 1 and set(over).isdisjoint(variables[0].axes):
             return variables[0]
-        _, plan = steps([v.axes for v in variables], over, priced(self.specification.extents, *PRICES))
+        _, plan = steps([v.axes for v in variables], over, priced(self.extents, *PRICES))
         for k, step in enumerate(plan):
             last = form if k == len(plan) - 1 else None
             left = variables[step.left]
@@ -575,9 +576,11 @@ class Printer:
         return expression
 
     def laid(self, expression: str, output: Output) -> str:
-        """As it lies in memory where the program returns it, a portion in memory of its own."""
-        turned, portion = output.turned, self.cut_out(self.roots[output])
-        lies = "clone(memory_format=torch.contiguous_format)" if portion else "contiguous()"
+        """As it lies in memory where the program returns it; a portion, and what is returned before, as a copy."""
+        turned, (name, *_) = output.turned, re.findall(r"\w+", expression)
+        shared = name in self.given or self.cut_out(self.roots[output]) is not None
+        self.given.add(name)
+        lies = "clone(memory_format=torch.contiguous_format)" if shared else "contiguous()"
         if turned == tuple(range(len(turned))):
             return f"{unit(expression)}.{lies}"
         back = tuple(turned.index(d) for d in range(len(turned)))
