@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 import torch
@@ -307,19 +308,17 @@ class Attempt:
         kept = 0
         for racer in sorted(racers, key=lambda racer: racer.lower):
             racer.tell(do="contract", seed=self.seed, until=0.7 * self.left)
-            late = max(self.left, 1.0) + time.monotonic()
-            verdict = "" if racer.answers(ALONE * self.left) else self.proof(found, racer)
-            answer = racer.answer(late - time.monotonic())
-            if answer is None:
+            rounding = Rounding(racer, self.left, Run(max(0.7 * self.left, 5.0)))
+            verdict: Verdict | str = ""
+            rounding.start()
+            rounding.join(min(ALONE * self.left, 60.0))
+            if rounding.is_alive() or rounding.held is not None:
+                verdict = self.proof(found, racer, rounding.proving)
+            rounding.join()
+            if rounding.held is None:
                 continue
-            held = Contract(**answer)
-            if held.failed:
-                racer.failed = held.refused
-                racer.stop()
-                continue
-            self.report.contract = held
+            self.report.contract = rounding.held
             kept += 1
-            verdict = verdict or self.proof(found, racer)
             if isinstance(verdict, Verdict):
                 yield racer, verdict
             else:
@@ -328,12 +327,12 @@ class Attempt:
             if kept >= FASTEST:
                 return
 
-    def proof(self, found: Sequence[Candidate], racer: Racer) -> Verdict | str:
+    def proof(self, found: Sequence[Candidate], racer: Racer, run: Run) -> Verdict | str:
         """That a racer's candidate computes the same; what is to be said where there is none."""
         assert racer.candidate is not None and racer.file is not None
-        return self.verified(found[racer.candidate], racer.way, racer.file)
+        return self.verified(found[racer.candidate], racer.way, racer.file, run)
 
-    def verified(self, candidate: Candidate, way: str, file: Path) -> Verdict | str:
+    def verified(self, candidate: Candidate, way: str, file: Path, run: Run | None = None) -> Verdict | str:
         """The proof that a candidate, or what stands for its kernels in torch's operators, computes the same; where
         there is none, what is to be said of that."""
         reference = candidate.reference
@@ -343,7 +342,7 @@ class Attempt:
         program = unguarded(self.module, file, self.job.weights, facts)
         try:
             verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
-                            timeout=max(0.7 * self.left, 5.0))
+                            run=run or Run(max(0.7 * self.left, 5.0)))
         except Refused as refused:                         # the original can be captured: it was
             return f"not proved to compute the same: {refused}"
         self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
@@ -378,6 +377,27 @@ class Attempt:
                 racer.lower if racer.measured and not racer.failed else None, racer.spread if racer.measured else None,
                 len(racer.measured), racer.failed, racer is best, racer is winner, racer.late,
             ))
+
+
+class Rounding(Thread):
+    """Waits for what a racer says of its rounding: `held` is the contract that it keeps. Where it keeps none the racer
+    is stopped, and so is the proof that is looked for meanwhile."""
+
+    def __init__(self, racer: Racer, seconds: float, proving: Run) -> None:
+        super().__init__(daemon=True)
+        self.racer, self.seconds, self.proving = racer, seconds, proving
+        self.held: Contract | None = None
+
+    def run(self) -> None:
+        answer = self.racer.answer(max(self.seconds, 1.0))
+        contract = Contract(**answer) if answer is not None else None
+        if contract is not None and contract.failed:
+            self.racer.failed = contract.refused
+            self.racer.stop()
+        elif contract is not None:
+            self.held = contract
+        if self.held is None:
+            self.proving.deadline.passed()
 
 
 def runnable_in(files: Mapping[str, str], job: Job) -> Callable[..., Any]:

@@ -119,13 +119,6 @@ class Racer:
             self.process.stdin.write(json.dumps(words) + "\n")
             self.process.stdin.flush()
 
-    def answers(self, seconds: float) -> bool:
-        """Whether an answer comes in this time; it is not taken."""
-        assert self.process is not None and self.process.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.process.stdout, selectors.EVENT_READ)
-            return bool(selector.select(max(seconds, 0.0)))
-
     def answer(self, seconds: float) -> dict[str, Any] | None:
         try:
             return self._answer(seconds)
@@ -136,9 +129,11 @@ class Racer:
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         assert self.process is not None and self.process.stdout is not None
-        if not self.answers(seconds):
-            self.late = not self.measured
-            raise Lost(f"not ready after {seconds:.0f} s" if self.late else f"no answer in {seconds:.0f} s")
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            if not selector.select(max(seconds, 0.0)):
+                self.late = not self.measured
+                raise Lost(f"not ready after {seconds:.0f} s" if self.late else f"no answer in {seconds:.0f} s")
         line = self.process.stdout.readline()
         if not line:
             raise Lost(self.ended())

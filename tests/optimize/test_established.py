@@ -1,0 +1,93 @@
+"""Rounding is measured while the proof is looked for; where it is too much, the proof ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from samesame.budget import Run
+from samesame.evidence import Rung, Verdict
+from samesame.optimize.attempt import FASTEST, Attempt
+from samesame.report.optimized import Contract
+
+KEPT, BROKEN = Contract(20, 100), Contract(20, 100, failed="off by 1")
+SAME = Verdict("same", Rung.PROVED)
+
+
+class Racer:
+    """One whose contract is known after some seconds; None where its process ends."""
+
+    def __init__(self, lower: float, seconds: float, contract: Contract | None) -> None:
+        self.lower, self.seconds, self.contract = lower, seconds, contract
+        self.failed, self.stopped, self.told = "", False, list[dict[str, Any]]()
+        self.candidate, self.way, self.file = 0, "eager", "fast.py"
+
+    def tell(self, **words: Any) -> None:
+        self.told.append(words)
+
+    def answer(self, seconds: float) -> dict[str, Any] | None:
+        time.sleep(min(self.seconds, seconds))
+        if self.contract is None:
+            self.failed = "its process ended"
+        return None if self.contract is None else asdict(self.contract)
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+@pytest.fixture
+def attempt() -> Iterator[Any]:
+    """An attempt whose proofs take until they are ended, or as long as they are told to."""
+    proofs = list[float]()
+
+    def proof(found: Any, racer: Racer, run: Run) -> Verdict | str:
+        begun = time.monotonic()
+        while not run.over and time.monotonic() - begun < made.takes:
+            time.sleep(0.01)
+        proofs.append(time.monotonic() - begun)
+        return "not proved" if run.over else SAME
+
+    made = SimpleNamespace(left=20.0, seed=3, report=SimpleNamespace(contract=None), proof=proof, proofs=proofs)
+    made.takes = 0.0
+    yield made
+
+
+def established(attempt: Any, *racers: Racer) -> list[tuple[Racer, Verdict]]:
+    return list(Attempt.established(attempt, [None], racers))              # type: ignore[arg-type]
+
+
+def test_the_fastest_that_keep_it_and_are_proved(attempt: Any) -> None:
+    slow, fast = Racer(2.0, 0.0, KEPT), Racer(1.0, 0.0, KEPT)
+    assert [racer for racer, _ in established(attempt, slow, fast)] == [fast, slow]
+    assert attempt.report.contract == KEPT and fast.told[0]["do"] == "contract"
+
+
+def test_a_proof_ends_when_rounding_is_too_much(attempt: Any) -> None:
+    attempt.takes = 60.0
+    racer = Racer(1.0, 1.5, BROKEN)
+    assert established(attempt, racer) == [] and racer.stopped and racer.failed
+    assert len(attempt.proofs) == 1 and attempt.proofs[0] < 5 and attempt.report.contract is None
+
+
+def test_no_proof_begins_where_rounding_is_soon_too_much(attempt: Any) -> None:
+    assert established(attempt, Racer(1.0, 0.0, BROKEN), Racer(2.0, 0.0, None)) == [] and not attempt.proofs
+
+
+def test_one_whose_process_ends_meanwhile_is_passed_over(attempt: Any) -> None:
+    attempt.takes = 60.0
+    lost, kept = Racer(1.0, 1.5, None), Racer(2.0, 0.0, KEPT)
+    found = established(attempt, lost)
+    attempt.takes = 0.0
+    assert found == [] and established(attempt, kept) == [(kept, SAME)]
+
+
+def test_no_more_are_tried_than_are_worth_it(attempt: Any) -> None:
+    attempt.proof = lambda *_: "not proved"
+    racers = [Racer(float(k), 0.0, KEPT) for k in range(FASTEST + 2)]
+    assert established(attempt, *racers) == []
+    assert [racer.failed for racer in racers] == ["not proved"] * FASTEST + [""] * 2
