@@ -125,3 +125,19 @@ def test_results_have_memory_of_their_own(tmp_path: Path) -> None:
     assert len({result.untyped_storage().data_ptr() for result in results}) == 4
     for result, expected in zip(results, twice(x), strict=True):
         torch.testing.assert_close(result, expected)
+
+
+def affinities(x: torch.Tensor) -> torch.Tensor:
+    a = x.softmax(0)
+    return a @ a.T
+
+
+def squared(x: torch.Tensor) -> torch.Tensor:
+    a = x.softmax(-1)
+    return (a * a).sum(-1) + a[:, 0] * a[:, 0]
+
+
+@pytest.mark.parametrize("program", [affinities, squared])
+def test_a_softmax_that_is_a_factor_twice_is_divided_twice(program: Callable[..., Any], tmp_path: Path) -> None:
+    x = torch.randn(6, 5)
+    torch.testing.assert_close(written(printed(program, x), tmp_path)(x), program(x))

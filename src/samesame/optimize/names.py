@@ -68,8 +68,8 @@ class Portion(NamedTuple):
 
 def portion(form: Form, extent: Callable[[str], int]) -> tuple[Hashable, Portion]:
     """What is the same for all forms that are portions of one tensor, and which portion this one is."""
-    base, begins = unshifted(form)
-    key, names = renamed(base, lambda axis: 0 if axis in begins else extent(axis))
+    near, begins = unshifted(form)
+    key, names = renamed(near, lambda axis: 0 if axis in begins else extent(axis))
     return key, Portion(names, begins)
 
 

@@ -326,11 +326,11 @@ def _distinct(
     node: Node,
     partner: Node | None,
     found: Candidates,
-    held: Sequence[tuple[int, Layout]],
-    by_name: Mapping[str, Node],
+    held: Sequence[tuple[int, Layout]], by_name: Mapping[str, Node],
 ) -> list[tuple[Node, Layout]]:
-    """The candidates, of left tensors that are arrangements of one another the first, as far as they need a proof: a
-    piece that is `held` is known by congruence. A root's partner comes first, then what the same operator made."""
+    """The candidates that need a proof: a piece that is `held` is known by congruence. Of left tensors that are
+    arrangements of one another the first is one, in each of its layouts. A root's partner comes first, then what the
+    same operator made."""
     joint, seen, kept = relating.joint, dict[int, str](), list[tuple[Node, Layout]]()
 
     def order(pair: tuple[str, Layout]) -> tuple[bool, bool]:

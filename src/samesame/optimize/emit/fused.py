@@ -37,7 +37,9 @@ def with_softmax(factors: Sequence[Form]) -> list[Form | Softmax]:
             continue
         lowered = raised.arguments[0]
         if lowered.operator == "minus" and lowered.arguments[1] is f.fold("max", axes, lowered.arguments[0]):
-            rest = [x for x in factors if x is not inverse and x is not raised]
+            rest = list(factors)
+            rest.remove(inverse)                           # one of each: a·aᵀ of a softmax a has two of these
+            rest.remove(raised)
             return [Softmax(lowered.arguments[0], axes, f.times(raised, inverse)), *with_softmax(rest)]
     return [_hiding(x) or x for x in factors]
 

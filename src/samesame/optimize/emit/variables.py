@@ -160,11 +160,11 @@ def decimals(value: Fraction) -> tuple[str, str]:
     return str(value.numerator), str(value.denominator)
 
 
-def quotient(value: Fraction, over: Sequence[str], under: Sequence[str]) -> tuple[str, str]:
-    """A number times some sizes and over others: what is divided, and by what; "" for nothing."""
+def quotient(value: Fraction, factors: Sequence[str], divisors: Sequence[str]) -> tuple[str, str]:
+    """A number times some sizes and divided by others: what is divided, and by what; "" for nothing."""
     above, below = decimals(value)
-    shown = " * ".join([*([above] if above != "1" or not over else []), *over])
-    divisors = [*([below] if below != "1" else []), *under]
+    shown = " * ".join([*([above] if above != "1" or not factors else []), *factors])
+    divisors = [*([below] if below != "1" else []), *divisors]
     return shown, f"({' * '.join(divisors)})" if len(divisors) > 1 else "".join(divisors)
 
 
