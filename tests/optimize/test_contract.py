@@ -3,6 +3,8 @@ inputs."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from pooled import inputs as pooled_inputs
@@ -185,6 +187,18 @@ def test_what_takes_too_long_is_not_held():
     weights: dict[str, torch.Tensor] = {}
     cut = contract(Job(norm, (ROWS,), {}, weights), norm, seconds=0.0)
     assert cut.refused == "its rounding is not known: time was over after 1 draw; give it more with --minutes"
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_random_weights_are_drawn_as_far_as_there_is_time(monkeypatch, more):
+    """All draws of the given weights are asked for; of others as many sets as are whole."""
+    weights = dict(pooled.named_parameters())
+    job, found = Job(pooled, pooled_inputs, {}, weights), lambda x: pooled(x)
+    given = contract(job, found, frozen=True).draws
+    passed = iter([0.0] * (given + more))
+    monkeypatch.setattr(rules, "time", SimpleNamespace(monotonic=lambda: next(passed, 1e9)))
+    result = contract(job, found, seconds=10.0)
+    assert (result.failed, result.weights) == ("", 1) and given <= result.draws <= given + more
 
 
 def test_what_the_oracle_said_is_not_asked_again(monkeypatch, tmp_path):

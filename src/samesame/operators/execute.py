@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from math import prod
 from typing import Any
@@ -100,17 +100,21 @@ FAR = 200                   # steps between two uses of a weight that make it wo
 
 
 @contextmanager
-def few_threads(sizes: Iterable[int]) -> Iterator[None]:
-    """One thread where every tensor is small (sizes in elements): waking others costs more than they save, and much
-    more on a busy machine.
-    """
+def on_threads(number: int) -> Iterator[None]:
+    """So many threads in place of this process's own."""
     before = torch.get_num_threads()
-    if all(size <= SMALL for size in sizes):
-        torch.set_num_threads(1)
+    torch.set_num_threads(number)
     try:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def few_threads(sizes: Iterable[int]) -> AbstractContextManager[None]:
+    """One thread where every tensor is small (sizes in elements): waking others costs more than they save, and much
+    more on a busy machine.
+    """
+    return on_threads(1 if all(size <= SMALL for size in sizes) else torch.get_num_threads())
 
 
 def sizes(graph: Graph) -> Iterator[int]:

@@ -31,6 +31,7 @@ from samesame.check import check
 from samesame.evidence import Refused, Rung, SamesameError, Shown, Verdict
 from samesame.formula.expr import Unsupported
 from samesame.graph.interface import Aliases, spoken
+from samesame.operators.execute import on_threads
 from samesame.optimize import native, search, segments
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
@@ -130,7 +131,7 @@ class Attempt:
 
     def facts(self, candidate: Candidate, way: str, verdict: Verdict | None = None) -> dict[str, Any]:
         """What a drop-in has to know. Raises Refused for arguments or results that cannot be written down."""
-        with self.on_threads():
+        with on_threads(self.threads):
             return facts_of(self.module, self.example, candidate, way, verdict)
 
     def remember(self, optimized: Optimized) -> None:
@@ -181,10 +182,6 @@ class Attempt:
             self.report.notes.append("The search was ended within a step that took longer than its share of the time; "
                                      "give it more with --minutes.")
         return found
-
-    def on_threads(self) -> AbstractContextManager[None]:
-        """Kernels are made and tuned for the job's threads."""
-        return on_threads(self.threads)
 
     def searched(self) -> Iterable[Candidate]:
         """What our own search finds, the most promising first."""
@@ -420,14 +417,3 @@ def require_own_memory(aliases: Aliases) -> None:
 def machine() -> str:
     """The processor, and what torch uses of it."""
     return f"{here().name}, {os.cpu_count()} cores, {torch.backends.cpu.get_cpu_capability()}"
-
-
-@contextmanager
-def on_threads(number: int) -> Iterator[None]:
-    """So many threads in place of this process's own."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -60,10 +60,10 @@ def contract(
     job: Job, found: Callable[..., Any], seed: int = 0, *, frozen: bool = False, seconds: float = math.inf,
     number: int = DRAWS, place: Path | None = None, there: Job | None = None,
 ) -> Contract:
-    """Measure `found` against the job's program, on such a `number` of draws at each scale, and one at least. Where
-    weights are `frozen`, only the given ones are tried. What the oracle says is kept in the folder `place` for others
-    that are to take the place of this program, with the same seed and number. Where both programs run on a device,
-    `there` is the job on it."""
+    """Measure `found` against the job's program, on such a `number` of draws at each scale, and one at least, for the
+    given weights; then for random ones, as far as there is time, unless weights are `frozen`. What the oracle says is
+    kept in the folder `place` for others that are to take the place of this program, with the same seed and number.
+    Where both programs run on a device, `there` is the job on it."""
     begun, result, asked = time.monotonic(), Contract(), 0
     there = there or job
     original, found = where_it_is(there, job, there.program), where_it_is(there, job, found)
@@ -83,8 +83,12 @@ def contract(
             oracle = Oracle(graph, job.weights)
             all_draws = draws(program, generator, AGAIN if again else number, difficult=not again)
             for count, (label, changed) in enumerate(all_draws):
+                over = result.draws and time.monotonic() - begun > seconds
+                if over and again:                         # the given weights were gone through
+                    result.weights -= 1
+                    break
                 asked += 1
-                if result.draws and time.monotonic() - begun > seconds:
+                if over:
                     result.cut = True
                     result.failed = (f"time was over after {counted(result.draws, 'draw')}; "
                                      "give it more with --minutes")
@@ -94,6 +98,8 @@ def contract(
                     judge(result, said, graph, *taken, found, label)
                 if result.failed:
                     return result
+            if again >= result.weights:
+                break
         if 2 * result.draws < asked:
             result.failed = f"the program itself raises an error on {asked - result.draws} of {counted(asked, 'draw')}"
     finally:

@@ -23,7 +23,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node
-from samesame.operators.execute import closed, execute, few_threads, rerun, sizes
+from samesame.operators.execute import closed, execute, few_threads, on_threads, rerun, sizes
 from samesame.operators.table import movements, packet
 from samesame.optimize import rounding
 from samesame.optimize.rounding import FLOAT32, called, terms, unit
@@ -92,13 +92,9 @@ class Oracle:
     def running(self) -> Iterator[None]:
         """With all cores, as nothing is timed; and attention as arithmetic has it: torch's fused one makes zeros of a
         query with a NaN."""
-        before = torch.get_num_threads()
-        torch.set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else before)
-        try:
-            with few_threads(sizes(self.graph)), sdpa_kernel(SDPBackend.MATH):
-                yield
-        finally:
-            torch.set_num_threads(before)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else torch.get_num_threads()
+        with on_threads(cores), few_threads(sizes(self.graph)), sdpa_kernel(SDPBackend.MATH):
+            yield
 
     def roots(self, known: Mapping[str, Any]) -> list[torch.Tensor]:
         return [known[node.name] for _, node in self.graph.roots]

@@ -21,7 +21,8 @@ import torch
 from samesame.budget import Run
 from samesame.capture import Recorded, capture_calls
 from samesame.evidence import Refused
-from samesame.optimize.attempt import Attempt, on_threads
+from samesame.operators.execute import on_threads
+from samesame.optimize.attempt import Attempt
 from samesame.optimize.attempt import Optimized as Optimized
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.gpu import OnGpu, Untimed, on_processor
@@ -75,7 +76,7 @@ def optimize(
         if optimized is None:
             with attempt.racing():
                 attempt.prepare()
-                with run.during("search"), attempt.on_threads():
+                with run.during("search"), on_threads(threads):
                     found = attempt.listed(candidates(module, example, run) if candidates else attempt.searched())
                 optimized = attempt.decide(found)
             optimized.report.seconds = time.monotonic() - begun

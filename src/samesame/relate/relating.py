@@ -322,11 +322,8 @@ def _relate_node(
 
 
 def _distinct(
-    relating: Relating,
-    node: Node,
-    partner: Node | None,
-    found: Candidates,
-    held: Sequence[tuple[int, Layout]], by_name: Mapping[str, Node],
+    relating: Relating, node: Node, partner: Node | None, found: Candidates, held: Sequence[tuple[int, Layout]],
+    by_name: Mapping[str, Node],
 ) -> list[tuple[Node, Layout]]:
     """The candidates that need a proof: a piece that is `held` is known by congruence. Of left tensors that are
     arrangements of one another the first is one, in each of its layouts. A root's partner comes first, then what the
