@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -26,18 +27,23 @@ class Racer:
         self.lower, self.seconds, self.contract = lower, seconds, contract
         self.failed, self.stopped, self.told = "", False, list[dict[str, Any]]()
         self.candidate, self.way, self.file = 0, "eager", "fast.py"
+        self.killed = threading.Event()
 
     def tell(self, **words: Any) -> None:
         self.told.append(words)
 
     def answer(self, seconds: float) -> dict[str, Any] | None:
-        time.sleep(min(self.seconds, seconds))
+        self.killed.wait(min(self.seconds, seconds))
         if self.contract is None:
             self.failed = "its process ended"
         return None if self.contract is None else asdict(self.contract)
 
     def stop(self) -> None:
         self.stopped = True
+
+    def signal(self, number: int) -> None:
+        self.seconds, self.contract = 0.0, None
+        self.killed.set()
 
 
 @pytest.fixture
@@ -53,7 +59,7 @@ def attempt() -> Iterator[Any]:
         return "not proved" if run.over else SAME
 
     made = SimpleNamespace(left=20.0, seed=3, report=SimpleNamespace(contract=None), proof=proof, proofs=proofs)
-    made.takes = 0.0
+    made.takes, made.proving = 0.0, lambda: Run(0.7 * made.left)
     yield made
 
 
@@ -91,3 +97,14 @@ def test_no_more_are_tried_than_are_worth_it(attempt: Any) -> None:
     racers = [Racer(float(k), 0.0, KEPT) for k in range(FASTEST + 2)]
     assert established(attempt, *racers) == []
     assert [racer.failed for racer in racers] == ["not proved"] * FASTEST + [""] * 2
+
+
+def test_a_proof_that_is_interrupted_leaves_no_thread(attempt: Any) -> None:
+    def interrupted(*_: Any) -> str:
+        raise KeyboardInterrupt
+
+    attempt.proof, before = interrupted, threading.active_count()
+    racer = Racer(1.0, 60.0, KEPT)
+    with pytest.raises(KeyboardInterrupt):
+        established(attempt, racer)
+    assert racer.killed.is_set() and threading.active_count() == before

@@ -250,7 +250,7 @@ def test_a_table_that_a_helper_refers_to_is_written_out():
 def test_a_candidate_that_cannot_be_captured_fails_alone(monkeypatch):
     def verified(attempt, found):
         file = write_files(attempt.place / "found", files_of(broken, facts_of(module, inputs, broken, EAGER)))
-        return attempt.verified(broken, EAGER, file)
+        return attempt.verified(broken, EAGER, file, attempt.proving())
 
     broken = replace(averaged_first(), source=averaged_first().source.replace("x.mean(-2)", "self.nowhere"))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(verified(attempt, found),
@@ -262,7 +262,7 @@ def test_a_candidate_that_cannot_be_captured_fails_alone(monkeypatch):
 def test_what_is_not_proved_is_told_in_the_words_of_check(monkeypatch):
     def verified(attempt, found):
         file = write_files(attempt.place / "found", files_of(summed(), facts_of(module, inputs, summed(), EAGER)))
-        return attempt.verified(summed(), EAGER, file)
+        return attempt.verified(summed(), EAGER, file, attempt.proving())
 
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(verified(attempt, found),
                                                                                      attempt.report))

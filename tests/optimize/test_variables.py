@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from samesame import check, optimize
+from samesame import check
 from samesame.capture import capture
 from samesame.evidence import Refused, Rung
 from samesame.optimize.algebra import algebraic, specified
@@ -93,7 +93,7 @@ def test_it_is_proved_over_them(file: Any, tmp_path: Path) -> None:
 
 def test_names_of_one_tensor_stay_one(file: Any, tmp_path: Path) -> None:
     x = torch.randn(32, 64)
-    assert tied_in(file.twice) == [["ALSO_UP", "UP"]] or tied_in(file.twice) == [["UP", "ALSO_UP"]]
+    assert [sorted(names) for names in tied_in(file.twice)] == [["ALSO_UP", "UP"]]
     candidate = form_of(file.twice, x)
     facts = facts_of(file.twice, (x,), candidate, "eager")
     fast = loaded(write_files(tmp_path / "found", files_of(candidate, facts))).optimized(file.twice)
@@ -116,9 +116,3 @@ def test_another_file_without_them_is_told(file: Any, tmp_path: Path) -> None:
     found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
     with pytest.raises(KeyError, match="has no tensor"):
         found.optimized(lambda x: x)
-
-
-@pytest.mark.long
-def test_the_verb_finds_it(file: Any, tmp_path: Path) -> None:
-    found = optimize(file.low_rank, (torch.randn(2048, 64),), minutes=1, threads=1, out=tmp_path / "out")
-    assert found.report.rows

@@ -33,7 +33,7 @@ def specified(
 ) -> Specification:
     """What a captured program computes, as forms, look-ups at integers in data too if asked for. Raises Refused where
     these cannot say it, or where it reads a tensor that a module in torch's operators could not find: one that a
-    function refers to; Unsupported where it is not read until then, on time.monotonic."""
+    function closes over, or has in a module; Unsupported where it is not read until then, on time.monotonic."""
     program = Program(module, example)
     specification = replace(as_laid(read(graph, until, look_ups), program, example), arguments=tuple(program.inputs))
     own = [tensor.path or name for name, tensor in specification.tensors.items()

@@ -18,6 +18,7 @@ from datetime import date
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from signal import SIGKILL
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
@@ -305,13 +306,11 @@ class Attempt:
         kept = 0
         for racer in sorted(racers, key=lambda racer: racer.lower):
             racer.tell(do="contract", seed=self.seed, until=0.7 * self.left)
-            rounding = Rounding(racer, self.left, Run(max(0.7 * self.left, 5.0)))
             verdict: Verdict | str = ""
-            rounding.start()
-            rounding.join(min(ALONE * self.left, 60.0))
-            if rounding.is_alive() or rounding.held is not None:
-                verdict = self.proof(found, racer, rounding.proving)
-            rounding.join()
+            with Rounding(racer, self.left, self.proving()) as rounding:
+                rounding.join(min(ALONE * self.left, 60.0))
+                if rounding.is_alive() or rounding.held is not None:
+                    verdict = self.proof(found, racer, rounding.proving)
             if rounding.held is None:
                 continue
             self.report.contract = rounding.held
@@ -324,12 +323,16 @@ class Attempt:
             if kept >= FASTEST:
                 return
 
+    def proving(self) -> Run:
+        """The time that a proof may take."""
+        return Run(max(0.7 * self.left, 5.0))
+
     def proof(self, found: Sequence[Candidate], racer: Racer, run: Run) -> Verdict | str:
         """That a racer's candidate computes the same; what is to be said where there is none."""
         assert racer.candidate is not None and racer.file is not None
         return self.verified(found[racer.candidate], racer.way, racer.file, run)
 
-    def verified(self, candidate: Candidate, way: str, file: Path, run: Run | None = None) -> Verdict | str:
+    def verified(self, candidate: Candidate, way: str, file: Path, run: Run) -> Verdict | str:
         """The proof that a candidate, or what stands for its kernels in torch's operators, computes the same; where
         there is none, what is to be said of that."""
         reference = candidate.reference
@@ -339,7 +342,7 @@ class Attempt:
         program = unguarded(self.module, file, self.job.weights, facts)
         try:
             verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
-                            run=run or Run(max(0.7 * self.left, 5.0)))
+                            run=run)
         except Refused as refused:                         # the original can be captured: it was
             return f"not proved to compute the same: {refused}"
         self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
@@ -384,6 +387,16 @@ class Rounding(Thread):
         super().__init__(daemon=True)
         self.racer, self.seconds, self.proving = racer, seconds, proving
         self.held: Contract | None = None
+
+    def __enter__(self) -> Rounding:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Wait for it; where the proof was interrupted, no longer than until the racer has ended."""
+        if kind is not None:
+            self.racer.signal(SIGKILL)
+        self.join()
 
     def run(self) -> None:
         answer = self.racer.answer(max(self.seconds, 1.0))

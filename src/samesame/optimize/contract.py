@@ -79,13 +79,13 @@ def contract(
             with torch.no_grad():
                 for name, tensor in given.items() if again else ():
                     give(alike(tensor, generator), name, job, there)
-            result.weights += 1
+            result.weights = again + 1
             oracle = Oracle(graph, job.weights)
             all_draws = draws(program, generator, AGAIN if again else number, difficult=not again)
             for count, (label, changed) in enumerate(all_draws):
                 over = result.draws and time.monotonic() - begun > seconds
                 if over and again:                         # the given weights were gone through
-                    result.weights -= 1
+                    result.weights = again
                     break
                 asked += 1
                 if over:
@@ -98,7 +98,7 @@ def contract(
                     judge(result, said, graph, *taken, found, label)
                 if result.failed:
                     return result
-            if again >= result.weights:
+            if result.weights == again:                    # this set is not whole
                 break
         if 2 * result.draws < asked:
             result.failed = f"the program itself raises an error on {asked - result.draws} of {counted(asked, 'draw')}"

@@ -103,8 +103,9 @@ def drop_in(
     """`original`, and in its place `make(original, weights)` where `facts` cover the call.
 
     `facts` are what `facts.py` wrote down. Kernels cannot be looked into: whoever records or compiles a call is shown
-    the `reference`, the same program in torch's operators. `weights` are those of a function by the names in `facts`;
-    a module's are found in it. `altered` says what keeps the found program from being what was proved, if anything.
+    the `reference`, the same program in torch's operators. `weights` are those of a function by the names in `facts`,
+    else variables of its file; a module's are found in it. `altered` says what keeps the found program from being what
+    was proved, if anything.
     """
     return Instead(original, Found(original, make, facts, weights, reference, altered))
 

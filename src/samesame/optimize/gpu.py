@@ -145,7 +145,7 @@ class Untimed(Cuda):
             file = write_files(self.place / f"found_{number}", files_of(candidate, facts))
             with self.run.during("race"):
                 outside = self.interpreted(unguarded(self.module, file, self.job.weights, facts))
-            answer = outside or self.verified(candidate, EAGER, file)
+            answer = outside or self.verified(candidate, EAGER, file, self.proving())
             failed = answer if isinstance(answer, str) else ""
             self.report.rows.append(Row(candidate.name, EAGER, True, None, None, 0, failed, winner=not failed))
             if isinstance(answer, Verdict):

@@ -56,7 +56,7 @@ def made(original, weights):
 
 def optimized(original, weights=None):
     """`original` with the program above in its place, wherever this is proved to compute the same. The weights of a
-    function are given by the names in FACTS."""
+    function are variables of its file, or given by the names in FACTS."""
     return drop_in(original, made, FACTS, weights, {reference}, ALTERED)
 '''
 BESIDE = '''

@@ -33,6 +33,8 @@ def rounding_decides(graphs: tuple[Graph, Graph], sources: tuple[Run, Run], runs
     """Whether rounding explains all by which the outputs of two programs differ on these values of their sources; not
     where they do not differ."""
     roots = [(a.name, b.name) for (_, a), (_, b) in zip(graphs[0].roots, graphs[1].roots, strict=True)]
+    if any(runs[0][a].shape != runs[1][b].shape for a, b in roots):
+        return False
     gaps = {(a, b): _gap(runs[0][a], runs[1][b]) for a, b in roots if difference(runs[0][a], runs[1][b]) > TOLERANCE}
     moved = {pair: torch.zeros_like(gap) for pair, gap in gaps.items()}
     for seed in range(RUNS if gaps else 0):
@@ -44,23 +46,22 @@ def rounding_decides(graphs: tuple[Graph, Graph], sources: tuple[Run, Run], runs
             for pair, most in moved.items():
                 own = runs[side][pair[side]]
                 if own.shape == noisy[pair[side]].shape:
-                    moved[pair] = torch.maximum(most, _finite(_moves(own, noisy[pair[side]])))
+                    moved[pair] = torch.maximum(most, _moves(own, noisy[pair[side]]))
         if any(bool(gap.max() > HASTE * moved[pair].max()) for pair, gap in gaps.items()):
             return False
     return bool(gaps) and all(_explained(gap, moved[pair]) for pair, gap in gaps.items())
 
 
 def _explained(gap: torch.Tensor, moved: torch.Tensor) -> bool:
-    """Whether next to all elements that are apart moved as far themselves, and the rest are as near as any moved: by
-    chance an element stays, now and then, where two results that move alike are taken from one another."""
-    far = gap > ROOM * moved
-    return bool(far.sum() <= BY_CHANCE * (gap > 0).sum()) and bool(gap.max() <= ROOM * moved.max())
+    """Whether next to all elements that are apart moved as far themselves, and the rest are as near as any moved that
+    stayed a number: by chance an element stays, now and then, where two results that move alike are taken from one
+    another."""
+    far, most = gap > ROOM * moved, torch.where(moved.isfinite(), moved, 0.0).max()
+    return bool(far.sum() <= BY_CHANCE * (gap > 0).sum()) and bool((gap[far] <= ROOM * most).all())
 
 
 def _gap(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """How far elements are apart where that is more than nothing; infinite where one of them is no number."""
-    if a.shape != b.shape:
-        return torch.full((1,), torch.inf, dtype=torch.float64)
     x, y = reals(a, b)
     both = torch.isfinite(x) & torch.isfinite(y)
     scale = torch.maximum(x[both].abs().max(), y[both].abs().max()) if bool(both.any()) else torch.ones(())
@@ -72,11 +73,6 @@ def _moves(own: torch.Tensor, noisy: torch.Tensor) -> torch.Tensor:
     """How far elements moved; what is no number any more says nothing."""
     x, y = reals(own, noisy)
     return torch.where((x == y) | x.isnan() | y.isnan(), 0.0, (x - y).abs())
-
-
-def _finite(moves: torch.Tensor) -> torch.Tensor:
-    """An element that became infinite may lie anywhere; infinity times ROOM is no NaN."""
-    return torch.nan_to_num(moves, nan=0.0, posinf=torch.inf)
 
 
 class Noise:

@@ -320,8 +320,11 @@ class Prover:
     def _is_hopeless(self, block: Block, left: Tensor, right: Tensor) -> bool:
         """Does the claim take more than a proof knows of opaque operators, or of the tensors at its frontier? Asked of
         each block and reading once; where all has a formula, of a long one or when the normal form was seen to fail."""
-        key, unknown = (block.key, is_untied(), is_hiding()), _unknown(block, left, right)
-        if key not in self.hopeless and (block.key in self.glances or len(block.graph.nodes) > LONG or unknown):
+        key = block.key, is_untied(), is_hiding()
+        if key in self.hopeless:
+            return self.hopeless[key]
+        unknown = _unknown(block, left, right)
+        if block.key in self.glances or len(block.graph.nodes) > LONG or unknown:
             apart = None
             if _in_numbers(block):
                 apart = they_part(block.graph, block.left.name, block.right.name, block.ranges)

@@ -20,6 +20,7 @@ from samesame.operators.execute import execute, is_torchs
 from samesame.relate.extremes import is_asking
 from samesame.relate.joint import kind_of
 from samesame.relate.propose import difference
+from samesame.relate.propose import reals as in_reals
 
 TOLERANCE = 1e-9
 SCALES = (0.01, 0.1, 1.0, 10.0)
@@ -117,7 +118,7 @@ def they_part(graph: Graph, left: str, right: str, ranges: Mapping[str, Range]) 
         sides = _sides(graph, fresh, left, right)
         if sides is None:
             return None
-        a, b = (torch.view_as_real(side) if side.dtype.is_complex else side.double() for side in sides)
+        a, b = in_reals(*sides)
         told = torch.isfinite(a) & torch.isfinite(b)
         far = (a - b).abs() > NEAR * (1 + torch.maximum(a.abs(), b.abs()))
         apart, alike = apart + int((told & far).sum()), alike + int((told & ~far).sum())
