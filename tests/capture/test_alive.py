@@ -1,6 +1,12 @@
-"""Which tensors exist is known to every thread, also while one has told the collector to leave the old ones alone."""
+"""Which tensors exist is known to every thread, also while one has told the collector to leave the old ones alone.
+
+The collector goes through all objects again and again here, of which a process that collected all tests has millions:
+so these tests run in a process of their own (`test_all_of_this_with_few_objects`), and by themselves among the long
+ones.
+"""
 
 import gc
+import subprocess
 import sys
 import weakref
 from contextlib import suppress
@@ -15,6 +21,12 @@ from samesame.capture.alive import _known, all_gone_through, tensors_alive, tens
 from samesame.evidence import Refused
 
 
+def test_all_of_this_with_few_objects():
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-m", "long", "--assert=plain", __file__]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and " passed" in done.stdout, done.stdout
+
+
 @pytest.fixture(autouse=True)
 def tensors_from_before_are_known():
     """Nothing is left alone, as where no tests run (see tests/conftest.py)."""
@@ -22,6 +34,7 @@ def tensors_from_before_are_known():
     _known.clear()
 
 
+@pytest.mark.long
 def test_old_and_new_tensors_are_known_and_the_collector_is_as_it_was():
     old = torch.ones(2)
     with tensors_known():
@@ -35,6 +48,7 @@ def test_old_and_new_tensors_are_known_and_the_collector_is_as_it_was():
     assert id(old) in tensors_alive()
 
 
+@pytest.mark.long
 def test_another_thread_knows_the_old_ones_too():
     old, found = torch.ones(2), []
     with tensors_known():
@@ -44,6 +58,7 @@ def test_another_thread_knows_the_old_ones_too():
     assert found == [True]
 
 
+@pytest.mark.long
 def test_a_check_knows_what_was_there_and_refuses_what_was_made_behind_torch():
     table = torch.arange(6.0)
 
@@ -60,6 +75,7 @@ def test_a_check_knows_what_was_there_and_refuses_what_was_made_behind_torch():
     assert gc.get_freeze_count() == 0 and not _known
 
 
+@pytest.mark.long
 def test_what_was_made_before_all_was_gone_through_again_is_known_afterwards():
     with tensors_known():
         new = torch.ones(3)
@@ -79,6 +95,7 @@ def quick_turns():
     sys.setswitchinterval(before)
 
 
+@pytest.mark.long
 def test_a_thread_that_builds_tuples_meanwhile_is_not_disturbed(quick_turns):
     """A tuple that is only half built is among all objects, and has to be held by nobody but who builds it."""
     built, over = [], []
@@ -100,6 +117,7 @@ def test_a_thread_that_builds_tuples_meanwhile_is_not_disturbed(quick_turns):
     assert alive and set(built) == {200} and set(found) == {True} and gc.isenabled()
 
 
+@pytest.mark.long
 def test_what_refers_to_itself_is_let_go_of_between_recordings(monkeypatch):
     """The collector counts what it was told to leave alone as old, and looks at old objects when there are more new
     ones: it never would, and each of many recordings leaves what refers to itself."""
@@ -119,6 +137,7 @@ def test_what_refers_to_itself_is_let_go_of_between_recordings(monkeypatch):
     assert sum(knot() is not None for knot in made) < 6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("record", [capture, capture_calls])
 @pytest.mark.parametrize("refused", [False, True])
 def test_a_recording_leaves_nothing_to_the_collector(record, refused):

@@ -402,8 +402,9 @@ def test_what_was_found_starts_second_and_what_was_not_ready_is_said(late, monke
         racer.measured = [2.0 if racer.candidate is None else 1.0] * 16
 
     def decided(attempt, until):
-        racers = [attempt.started([], racer, math.inf if len(started) < until else 0.0) for racer in attempt.lineup(
-            [replace(averaged_first(), complete=True)] * 2)]
+        racers = list(attempt.lineup([replace(averaged_first(), complete=True)] * 2))
+        for racer in racers:
+            attempt.begin(racer, math.inf if len(started) < until else 0.0)
         attempt.tabulate(racers, racers[0], racers[1])
         return verb.Optimized(None, attempt.report)
 

@@ -121,7 +121,7 @@ class Received(StandIn):
         from torch._inductor.virtualized import V
 
         with compiling(self.settings), torch.no_grad():    # that of gradients comes once they are asked for
-            view_to_reshape(graph)                         # type: ignore[no-untyped-call]
+            view_to_reshape(graph)
             with V.set_fake_mode(fake_tensor_prop(graph, inputs)):
                 _recursive_post_grad_passes(graph, is_inference=is_inference)
 

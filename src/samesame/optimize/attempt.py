@@ -247,12 +247,15 @@ class Attempt:
             own, entered = list[Racer](), list[Racer]()
             until = self.run.deadline - (PROVING * (self.run.timeout or 0.0) if found else 0.0)
             for racer in self.lineup(found):
-                (own if racer.candidate is None else entered).append(self.started(racers, racer, until))
+                racers.append(racer)
+                (own if racer.candidate is None else entered).append(racer)
+            self.start(racers, until)
             race(racers, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
             first = self.fastest(entered)
             if first is not None and first.candidate is not None and not found[first.candidate].complete:
-                late = [self.started(racers, self.racer(found, first.candidate, way), until)
-                        for way in (FROZEN, BOTH) if way in self.ways]
+                late = [self.racer(found, first.candidate, way) for way in (FROZEN, BOTH) if way in self.ways]
+                self.start(late, until)
+                racers += late
                 race(late, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
                 entered += late
             best = self.fastest(own)
@@ -278,17 +281,24 @@ class Attempt:
         yield from own
         yield from ours
 
-    def started(self, racers: list[Racer], racer: Racer, until: float) -> Racer:
-        racers.append(racer)
+    def start(self, racers: Iterable[Racer], until: float) -> None:
+        """Start them, in this order but for those that are getting ready by themselves, for which there is time yet: so
+        two do at once where there are two cores."""
+        waiting = list(racers)
+        while waiting:
+            alone = (racer for racer in waiting if self.ahead is None or not self.ahead.busy(racer))
+            waiting.remove(racer := next(alone, waiting[0]))
+            self.begin(racer, until)
+
+    def begin(self, racer: Racer, until: float) -> None:
         left = until - time.monotonic()
         seconds = max(COMPILING * left, min(left, 20.0))
         if self.ahead is not None and self.ahead.ready(racer, seconds):
-            return racer
+            return
         if left <= 0:
             racer.failed, racer.late = "there was no time left", True
         else:
             racer.start(self.place, self.threads, seconds)
-        return racer
 
     def racer(self, found: Sequence[Candidate], number: int, way: str) -> Racer:
         """A candidate, compiled in this way."""

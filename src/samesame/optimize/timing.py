@@ -190,6 +190,11 @@ class Ahead:
                 racer.signal(signal.SIGCONT)
             self.going.set()
 
+    def busy(self, racer: Racer) -> bool:
+        """Whether the racer is getting ready at this moment."""
+        begun = self.begun.get(id(racer))
+        return begun is not None and begun.running()
+
     def ready(self, racer: Racer, seconds: float) -> bool:
         """Whether the racer was started here. It has so many seconds to be ready, and is ended where it is not."""
         begun = self.begun.pop(id(racer), None)

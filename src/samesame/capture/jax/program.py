@@ -42,7 +42,7 @@ def load_jax(text: str) -> Jaxed:
         import jax
     except ImportError:
         raise Refused(f"{text} needs the package jax: pip install 'samesame[jax]'") from None
-    jax.config.update("jax_platforms", "cpu")              # type: ignore[no-untyped-call]
+    jax.config.update("jax_platforms", "cpu")
     found = named(text.removeprefix(PREFIX))
     if inspect.isclass(found) or (inspect.isfunction(found) and not inspect.signature(found).parameters):
         found = called(found, text)

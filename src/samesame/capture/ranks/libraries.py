@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import _lru_cache_wrapper
+from operator import is_
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -21,45 +22,54 @@ from torch.distributed.device_mesh import DeviceMesh
 
 NOT_LIBRARIES = frozenset(sys.stdlib_module_names) | {"torch", "samesame", "numpy", "z3", "sympy", "__main__"}
 IMPORTED = (ModuleType, FunctionType, type)                # bound late, to the same thing on any rank
-TABLES = (dict, list, set)
+KEEPING = frozenset({dict, list, set, _lru_cache_wrapper})
 LARGE = 1000                                               # a table of more entries is looked into only if it has grown
 
 
 @contextmanager
 def forgotten() -> Iterator[None]:
-    """Inside, modules of libraries may be told of process groups; afterwards they know of none."""
+    """Inside, modules of libraries may be told of process groups; afterwards they know of none.
+
+    A process with models in it has some hundred thousand variables in its modules, and ranks are many, so what can be
+    compared as a whole is.
+    """
     spaces = [vars(module) for name, module in list(sys.modules.items())
               if module is not None and name.partition(".")[0] not in NOT_LIBRARIES]
     before = [dict(space) for space in spaces]
-    tables = {id(table): table for space in before for table in space.values() if type(table) in TABLES}
+    # isinstance would load what a proxy is
+    kept = [thing for space in before for thing in space.values() if type(thing) in KEEPING]
+    tables = {id(thing): thing for thing in kept if type(thing) is not _lru_cache_wrapper}
     known = {key: _known(table) for key, table in tables.items()}   # each once: all modules have one of builtins
-    caches = [thing for space in before for thing in space.values()      # isinstance would load what a proxy is
-              if type(thing) is _lru_cache_wrapper and not thing.cache_info().currsize]
+    caches = [thing for thing in kept if type(thing) is _lru_cache_wrapper and not thing.cache_info().currsize]
     try:
         yield
     finally:
         for cache in caches:
             cache.cache_clear()
         for space, old in zip(spaces, before, strict=True):
-            for name, value in old.items():
+            for name, value in old.items() if not _same(space, old) else ():
                 if (now := space.get(name, value)) is not value and not isinstance(now, IMPORTED):
                     space[name] = value
         for key, table in tables.items():
             _without_groups(table, known[key])
 
 
-def _known(table: Any) -> set[int] | int:
-    """The entries of a table, by identity; of a large one how many there are."""
-    if len(table) > LARGE:
-        return len(table)
-    return set(map(id, table.values() if isinstance(table, dict) else table))
+def _same(now: Any, before: Any) -> bool:
+    """Whether a table holds the very things it held, in this order."""
+    things, others = (x.values() if isinstance(x, dict) else x for x in (now, before))
+    return len(now) == len(before) and all(map(is_, things, others))
 
 
-def _without_groups(table: Any, known: set[int] | int) -> None:
+def _known(table: Any) -> Any:
+    """A copy of the table; of a large one how many entries there are."""
+    return len(table) if len(table) > LARGE else table.copy()
+
+
+def _without_groups(table: Any, known: Any) -> None:
     """Take out of a table of a module the groups that were put there."""
-    if isinstance(known, int) and len(table) == known:
+    if len(table) == known if isinstance(known, int) else _same(table, known):
         return
-    before = set[int]() if isinstance(known, int) else known
+    before = set() if isinstance(known, int) else set(map(id, known.values() if isinstance(known, dict) else known))
     if isinstance(table, dict):
         for key in [key for key, value in table.items() if id(value) not in before and _is_of_group(key, value)]:
             del table[key]
