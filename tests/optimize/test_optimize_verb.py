@@ -164,7 +164,7 @@ def test_kernels_return_copies_and_so_stand_for_no_result_that_shares_memory(ret
     monkeypatch.setattr(attempts, "keep", lambda *_: None)     # no lambda can be pickled
     monkeypatch.setattr(attempts.native, "candidates", lambda *_, **__: pytest.fail("kernels were looked for"))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(None, attempt.report))
-    found = optimize(Shared(returned).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
+    found = optimize(Shared(returned).eval(), (torch.randn(4, 8),), minutes=0.5, threads=1)
     assert "memory with an input, a weight or another output" in "".join(found.report.notes)
 
 
@@ -172,7 +172,7 @@ def test_results_with_memory_of_their_own_may_have_kernels(monkeypatch):
     monkeypatch.setattr(attempts, "keep", lambda *_: None)     # no lambda can be pickled
     monkeypatch.setattr(attempts.native, "candidates", lambda *_, **__: iter([averaged_first()]))
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
-    found = optimize(Shared(lambda m, x, y: (x.clone(),)).eval(), (torch.randn(4, 8),), minutes=0.1, threads=1)
+    found = optimize(Shared(lambda m, x, y: (x.clone(),)).eval(), (torch.randn(4, 8),), minutes=0.5, threads=1)
     assert averaged_first() in found.module and not found.report.notes
 
 
@@ -188,7 +188,7 @@ class Masked(nn.Module):
 ])
 def test_what_there_are_no_kernels_for_is_noted(program, example, why, monkeypatch):
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
-    found = optimize(program, example, minutes=0.1, threads=1)
+    found = optimize(program, example, minutes=0.5, threads=1)
     assert not any(candidate.native for candidate in found.module)
     assert any(f"There are no kernels of our own: {why}" in note.replace("kernels for the processor ", "")
                for note in found.report.notes)
@@ -205,7 +205,7 @@ def over(table):
 def test_a_function_over_tensors_of_its_own_is_raced_as_it_is(function, monkeypatch):
     monkeypatch.setattr(attempts, "keep", lambda *_: None)     # no lambda can be pickled
     monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(found, attempt.report))
-    found = optimize(function, (torch.randn(4, 8),), minutes=0.1, threads=1)
+    found = optimize(function, (torch.randn(4, 8),), minutes=0.5, threads=1)
     assert not found.module and "belongs to no module; give a module that holds it" in "".join(found.report.notes)
 
 
