@@ -72,6 +72,14 @@ def test_weights_that_keep_no_count_of_changes_are_packed_each_time(linear: Comp
             w.mul_(2)
 
 
+@pytest.mark.parametrize("device", ["meta", "cpu"])
+def test_results_are_on_the_processor_whatever_a_context_says(linear: Compiled, device: str) -> None:
+    x, w = torch.randn(3, K), torch.randn(N, K)
+    with torch.device(device):
+        (y,) = linear(x, w)
+    torch.testing.assert_close(y, x @ w.T)
+
+
 @pytest.mark.parametrize("x, said", [
     (torch.randn(3, K).double(), "x has to be torch.float32 of shape [3, 20]"),
     (torch.randn(4, K), "it is torch.float32 of shape [4, 20]"),

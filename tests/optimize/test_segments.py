@@ -224,6 +224,34 @@ def test_what_is_multiplied_within_a_sum_is_not_kept() -> None:
     assert [len(part.axes) for part in layout.parts[0]] == [2, 2]
 
 
+@pytest.mark.parametrize("function", [
+    lambda x, n: x * (n == n.amax(-1, keepdim=True)), lambda x, n: x * (n == n.max()), lambda x, n: x + (n > n.amin()),
+    lambda x, n: x + x**float("inf")], ids=["largest", "of all", "least", "power"])
+def test_large_integers_and_powers_that_are_no_numbers_stay_calls(function: Any) -> None:
+    """Kernels keep what they fold as float32, in which 2²⁴ and one more are one."""
+    inputs = torch.rand(4, 6), torch.arange(24).view(4, 6) + (1 << 24)
+    assert has_calls(specified(function, inputs, capture(function, inputs)))
+
+
+def test_what_is_looked_up_in_computed_integers_stays_a_call() -> None:
+    inputs = torch.rand(40, 6), torch.randint(0, 6, (40, 6)), torch.arange(6) + (1 << 24)
+
+    def function(x: torch.Tensor, n: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        return x * ((table * 2)[n] == n)
+
+    assert has_calls(specified(function, inputs, capture(function, inputs)))
+    def given(x: torch.Tensor, n: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        return x * (table[n] == n)
+
+    assert not has_calls(specified(given, inputs, capture(given, inputs)))
+
+
+def test_a_linear_layer_of_one_row_is_a_product() -> None:
+    inputs = torch.rand(4, 6), torch.rand(6)
+    specification = specified(F.linear, inputs, capture(F.linear, inputs))
+    assert not has_calls(specification) and specification.outputs[0].form.operator == "fold"
+
+
 def test_what_a_call_returns_need_not_be_row_major() -> None:
     assert not torch.sort(torch.randn(7, 10).mT, 0)[0].is_contiguous()             # as in Sideways, above
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ from samesame import check
 from samesame.capture import capture
 from samesame.evidence import Refused, Rung
 from samesame.optimize.algebra import algebraic, specified
+from samesame.optimize.built import tied_in
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import tied_in
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.job import loaded
 from samesame.optimize.saved import files_of, write_files
@@ -115,4 +116,6 @@ def test_another_file_without_them_is_told(file: Any, tmp_path: Path) -> None:
     facts = facts_of(file.low_rank, (x,), candidate, "eager")
     found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
     with pytest.raises(KeyError, match="has no tensor"):
+        found.optimized(FunctionType(file.low_rank.__code__, {"torch": torch}))
+    with pytest.warns(UserWarning, match="the code of the program is another one"):
         found.optimized(lambda x: x)

@@ -8,14 +8,14 @@ import torch
 from samesame.capture.ranks.record import capture_sequential
 from samesame.operators.execute import execute
 from samesame.refine import refine
-from samesame.refine.vanishing import Whole, vanishing
+from samesame.refine.vanishing import Total, vanishing
 
 
 def zero(program: object) -> bool:
     """Whether the output of a program of x is zero."""
     graph = capture_sequential(program, (torch.randn(8, 3),))
     (_, root), run = graph.roots[0], execute(graph, graph.tensors)
-    return bool(vanishing(graph, {"0": [Whole((root.name,))]}, [run]))
+    return bool(vanishing(graph, {"0": [Total((root.name,))]}, [run]))
 
 
 def test_a_sum_that_cancels_is_zero():

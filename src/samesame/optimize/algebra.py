@@ -14,8 +14,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from samesame.capture.program import Program
 from samesame.evidence import Refused
 from samesame.graph import Graph
+from samesame.optimize.built import variables
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import variables
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.emit.variables import constant
 from samesame.optimize.forms import Form, finite, fold, made, text, times, walk

@@ -31,6 +31,7 @@ from samesame.capture.program import Program
 from samesame.check import check
 from samesame.evidence import Refused, Rung, SamesameError, Shown, Verdict
 from samesame.formula.expr import Unsupported
+from samesame.graph import Graph
 from samesame.graph.interface import Aliases, spoken
 from samesame.operators.execute import on_threads
 from samesame.optimize import native, search, segments
@@ -94,6 +95,7 @@ class Attempt:
         self.recorded, self.graph = recorded, recorded.graph
         self.threads, self.seed, self.run, self.store = threads, seed, run, store
         program = Program(module, example)
+        require_names(program, self.graph)
         weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
         weights |= {name: tensor for name, tensor in program.tensors.items() if name not in weights}
         self.tensors = {**dict(program.given), **weights}
@@ -387,6 +389,14 @@ class Attempt:
                 racer.lower if racer.measured and not racer.failed else None, racer.spread if racer.measured else None,
                 len(racer.measured), racer.failed, racer is best, racer is winner, racer.late,
             ))
+
+
+def require_names(program: Program, graph: Graph) -> None:
+    """Raises Refused for a parameter that no module has by name: one in a list that is none of torch's."""
+    nameless = [node.name for node in graph.sources("parameter") if node.name not in program.tensors]
+    if nameless:
+        raise Refused(f"{name_of(program.program)} reads a parameter that is in no module by name ({nameless[0]}), so "
+                      "that it cannot be found again; put it into an nn.ParameterList")
 
 
 class Rounding(Thread):

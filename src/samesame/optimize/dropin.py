@@ -1,12 +1,12 @@
 """A drop-in: the program that was found wherever what was proved covers the call, and the original everywhere else.
 
-This file stands by itself, with torch alone: its text is a part of every file that `samesame optimize` writes. A call
-is covered if its arguments are put together as in the example, its tensors have the dtypes, devices and strides of the
-example's and sizes that the proof speaks of, no gradients are recorded and the mode is the example's. What is not
-covered goes to the original, and a warning says why, once for each reason. Weights are the original's own tensors, so
-that one that is changed in place is seen, and one that is replaced by another of its kind is taken instead. How the
-module is built (classes, weights that are there or not or are one tensor, plain attributes) has to be as it was when
-the drop-in is made; what of this is cheap to ask is asked in each call.
+With built.py this file stands by itself, with torch alone: their text is a part of every file that `samesame optimize`
+writes. A call is covered if its arguments are put together as in the example, its tensors have the dtypes, devices and
+strides of the example's and sizes that the proof speaks of, no gradients are recorded and the mode is the example's.
+What is not covered goes to the original, and a warning says why, once for each reason. Weights are the original's own
+tensors, so that one that is changed in place is seen, and one that is replaced by another of its kind is taken instead.
+How the module is built (`built.py`) has to be as it was when the drop-in is made; what of this is cheap to ask is asked
+in each call.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from enum import Enum
 from functools import reduce
-from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -29,6 +27,8 @@ from torch._C import _get_tracing_state, _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 from torch.autograd import forward_ad
 from torch.optim import optimizer
+
+from samesame.optimize.built import MARKS, apart, digest_of, home_of, hooks_of, is_torchs, loose, place_of, unlike
 
 EAGER, DEFAULT, AUTOTUNED, FROZEN, BOTH = WAYS = (
     "eager", "torch.compile", "max-autotune", "freezing", "max-autotune and freezing"
@@ -76,9 +76,9 @@ class Instead(nn.Module):
 
     def __setattr__(self, name: str, value: Any) -> None:
         original = self._modules.get("original") if "_instead" in self.__dict__ else None
-        if original is None or name in self.__dict__:
+        if not isinstance(original, nn.Module) or name in self.__dict__:
             super().__setattr__(name, value)
-        elif name in vars(original) and name not in MARKS:
+        elif (name in vars(original) or is_of_class(original, name)) and name not in MARKS:
             self._instead.attribute_set(name)
             setattr(original, name, value)
         else:
@@ -181,6 +181,7 @@ class Found:
         self.signature = inspect.signature(original.forward if isinstance(original, nn.Module) else original)
         self.flat = all(part is ... for part in facts["arguments"])
         self.one = facts["results"] is ...
+        self.default_dtype = getattr(torch, facts["default dtype"].removeprefix("torch."))
         self.unfit = altered or unfit(facts) or unlike(original, facts)
         if not self.unfit:
             try:
@@ -189,6 +190,7 @@ class Found:
                 self.unfit = f"a class of its results is not there: {error}"
         if not self.unfit:
             self.places = [place_of(original, name, weights) for name in self.names]
+            self.loose = [(x, x._version, x.detach().clone()) for x in loose(original, self.names)]
             self.tied = [[(name, *place_of(original, name, weights)) for name in names] for names in facts["tied"]]
             self.take()
         if self.unfit:
@@ -207,6 +209,7 @@ class Found:
         self.watched = [(*place, tensor) for place, tensor in zip(self.places, held, strict=True)]
         self.watched += [(holder, key, holder[key]) for names in self.tied for _, holder, key in names]
         self.shown = self.reference(self.original) if self.reference else None
+        self.negated = any([weight.is_neg() for weight in held])       # kernels read memory as it is
         self.fast = made if self.way == EAGER else ByCompiler(made, self.way, named)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -218,7 +221,7 @@ class Found:
         if why:
             self.tell(why)
             return self.original(*args, **kwargs)
-        run = self.shown if self.shown is not None and observed(tensors) else self.fast
+        run = self.shown if self.shown is not None and (self.negated or observed(tensors)) else self.fast
         try:
             found = run(*tensors)
         except IndexError:                                 # an index in the data is out of range: torch says which
@@ -236,7 +239,7 @@ class Found:
             return all([x.shape == shape and x.stride() == strides and x.dtype is dtype and x.device == device
                         and type(x) is cls for x, (cls, shape, strides, dtype, device)
                         in zip((*tensors, *self.held), self.last, strict=True)]) and self.in_place(self.watched)
-        except AttributeError:
+        except (AttributeError, RuntimeError):             # what is no tensor, and a tensor without strides
             return False
 
     def attribute_set(self, name: str) -> None:
@@ -278,6 +281,9 @@ class Found:
             self.take()
             if self.unfit:
                 return self.unfit
+        laid = {str(x.layout) for x in (*tensors, *self.held)} - {"torch.strided"}
+        if laid:
+            return f"a tensor lies in memory as {laid.pop()}, which has no strides"
         kinds = [kind(tensor) for tensor in (*tensors, *self.held)]
         why = self.covered.get(tuple(kinds))
         if why is None:
@@ -295,6 +301,10 @@ class Found:
             return self.changed()
         if not self.in_place(self.children_before):
             return "a part of the module is another one now"
+        if any([tensor._version != when for tensor, when, _ in self.loose]) and (why := self.written()):
+            return why
+        if torch.get_default_dtype() is not self.default_dtype:
+            return f"torch's default dtype is {torch.get_default_dtype()}, and was {self.default_dtype}"
         if any([not str(getattr(hook, "__module__", "")).startswith("samesame.")          # ours look on
                 for hooks in EVERY_MODULES if hooks for hook in hooks.values()]):
             return "a hook runs for every module"
@@ -303,6 +313,15 @@ class Found:
             if devices != {torch.device("cuda", torch.cuda.current_device())}:
                 return f"tensors are on {', '.join(sorted(map(str, devices)))}, and not on the current device alone"
         return "autocast is on" if torch.is_autocast_enabled(self.device) else ""
+
+    def written(self) -> str:
+        """Whether a tensor that may be numbers in what was found holds others now."""
+        for place, (tensor, when, before) in enumerate(self.loose):
+            if tensor._version != when:
+                if not torch.equal(tensor, before):
+                    return f"a tensor of shape {tuple(tensor.shape)}, whose numbers it may have, was written to"
+                self.loose[place] = tensor, tensor._version, before
+        return ""
 
     def as_built(self) -> bool:
         """Whether each part is in the mode and of the class that it was, with as much in it and the same hooks."""
@@ -333,73 +352,12 @@ def callers() -> int:
     return level
 
 
+def is_of_class(original: nn.Module, name: str) -> bool:
+    """Whether it is an attribute of a module's class, and none that torch gave it: a number, or a property."""
+    return any(name in vars(cls) for cls in type(original).__mro__ if cls is not object and not is_torchs(cls))
+
+
 EVERY_MODULES = torch.nn.modules.module._global_forward_hooks, torch.nn.modules.module._global_forward_pre_hooks
-PLAIN = (type(None), bool, int, float, str, torch.dtype, Enum)
-MARKS = {"_is_torch_compile", "_compiled_call_impl"}        # which torch.compile leaves on what it has compiled
-OWN = {*vars(nn.Module()), *MARKS}                          # attributes of no program
-
-
-def hooks_of(part: nn.Module) -> list[int]:
-    return [*part._forward_hooks, *part._forward_pre_hooks]
-
-
-def parts_of(original: Any) -> dict[str, dict[str, str]]:
-    """How a module is built: the class of each part, its weights and buffers, its plain attributes, by its path."""
-    parts = original.named_modules(remove_duplicate=False) if isinstance(original, nn.Module) else ()
-    return {path: {"class": type(part).__qualname__,
-                   "number of hooks": str(len(part._forward_hooks) + len(part._forward_pre_hooks)),
-                   **{name: shown(value) for holder in (part._parameters, part._buffers, vars(part))
-                      for name, value in holder.items() if holder is not vars(part) or name not in OWN}}
-            for path, part in parts}
-
-
-def shown(value: Any) -> str:
-    """A value of a module as a text that is another for another value; of what is not plain, of another kind only."""
-    if isinstance(value, torch.Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
-    if isinstance(value, PLAIN):
-        return repr(value)
-    if type(value) in (tuple, list):
-        return f"{type(value).__name__}({', '.join(map(shown, value))})"
-    if type(value) is dict:
-        return f"dict({', '.join(f'{shown(key)}: {shown(inner)}' for key, inner in value.items())})"
-    return str(getattr(value, "__qualname__", type(value).__qualname__))
-
-
-def tied_in(original: Any) -> list[list[str]]:
-    """The paths of weights and buffers of a module that are one tensor, in groups; of a function's own, its names."""
-    paths = dict[int, list[str]]()
-    for name, tensor in variables(original).items():
-        paths.setdefault(id(tensor), []).append(name)
-    if isinstance(original, nn.Module):
-        for named in (original.named_parameters, original.named_buffers):
-            for name, tensor in named(remove_duplicate=False):
-                paths.setdefault(id(tensor), []).append(name)
-    return [names for names in paths.values() if len(names) > 1]
-
-
-def apart(tied: list[list[tuple[str, dict[str, Any], str]]]) -> str:
-    """What was one tensor and is several; nothing where all is as it was."""
-    for (first, holder, key), *others in tied:
-        for name, other, its in others:
-            if other[its] is not holder[key]:
-                return f"{first} and {name} are no longer one tensor"
-    return ""
-
-
-def unlike(original: Any, facts: Mapping[str, Any]) -> str:
-    """How a module is built otherwise than the one that was searched; nothing where it is not."""
-    now, before = parts_of(original), facts["parts"]
-    for path in (*before, *now):
-        here, there = now.get(path, {}), before.get(path, {})
-        for name in (*there, *here):
-            if here.get(name) != there.get(name):
-                words = here.get(name, "not there"), there.get(name, "not there")
-                return f"{'.'.join(filter(None, (path, name)))} is {words[0]}, and was {words[1]}"
-    held = [[(name, *place_of(original, name, None)) for name in names] for names in facts["tied"]]
-    return apart(held)
-
-
 def observed(tensors: Iterable[torch.Tensor]) -> bool:
     """Whether operators are recorded, compiled, mapped or differentiated rather than only run, or a tensor's memory
     holds other numbers than it does."""
@@ -484,41 +442,12 @@ def altered_in(folder: Path, digests: Mapping[str, str]) -> str:
     return ""
 
 
-def digest_of(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
-
-
 def installed(package: str) -> str:
     """The version of a package; "none" where it is not there."""
     try:
         return version(package)
     except PackageNotFoundError:
         return "none"
-
-
-def place_of(original: Any, name: str, weights: Mapping[str, torch.Tensor] | None) -> tuple[dict[str, Any], str]:
-    """Where a weight is kept: a dict, and its key there. A function's are variables of its file."""
-    if weights is not None:
-        return dict(weights), name
-    if not isinstance(original, nn.Module):
-        if name in variables(original):
-            return original.__globals__, name
-        raise KeyError(f"{home_of(original)} has no tensor {name}, which the program that was found needs")
-    path, _, last = name.rpartition(".")
-    module = original.get_submodule(path)
-    for holder in (module._parameters, module._buffers, module.__dict__):
-        if last in holder:
-            return holder, last
-    raise KeyError(f"{type(original).__name__} has no {name}, which the program that was found needs")
-
-
-def variables(original: Any) -> dict[str, torch.Tensor]:
-    """The tensors that a function refers to as variables of its file."""
-    if not inspect.isfunction(original):
-        return {}
-    outer = inspect.getclosurevars(original)
-    return {name: thing for name, thing in outer.globals.items()
-            if isinstance(thing, torch.Tensor) and name not in outer.nonlocals}
 
 
 class Record:
@@ -543,11 +472,6 @@ def named_parts(value: Any) -> dict[Any, Any] | None:
 
 def is_record(value: Any) -> bool:
     return is_dataclass(value) and not isinstance(value, type)
-
-
-def home_of(original: Any) -> str:
-    """The module that a program is written in."""
-    return str((type(original) if isinstance(original, nn.Module) else original).__module__)
 
 
 def of_classes(shape: Any, original: Any) -> Any:

@@ -18,20 +18,9 @@ from torch import nn
 from samesame.capture.program import Program, failed
 from samesame.evidence import Refused, Rung, Verdict
 from samesame.formula.sizes import symbols, value_at
+from samesame.optimize.built import home_of, parts_of, tied_in
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import (
-    BOTH,
-    FROZEN,
-    Record,
-    covered_by,
-    filled,
-    home_of,
-    of_classes,
-    parts_of,
-    results_of,
-    skeleton,
-    tied_in,
-)
+from samesame.optimize.dropin import BOTH, FROZEN, Record, covered_by, filled, of_classes, results_of, skeleton
 from samesame.optimize.job import loaded, name_of
 from samesame.programs.outputs import kind_of_value
 
@@ -53,7 +42,8 @@ def facts_of(
         "weights": covered_by({name: program.tensors[name] for name in candidate.weights}), "bounds": {},
         "proved": "what was measured", "training": bool(getattr(module, "training", False)),
         "modes": [part.training for part in module.modules()] if isinstance(module, nn.Module) else [],
-        "parts": parts_of(module), "tied": tied_in(module),
+        "parts": parts_of(module, candidate.weights), "tied": tied_in(module),
+        "default dtype": str(torch.get_default_dtype()),
         "torch": torch.__version__, "instructions": torch.backends.cpu.get_cpu_capability(),
     }
     if verdict is not None:

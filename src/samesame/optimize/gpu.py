@@ -19,9 +19,10 @@ from torch.utils._pytree import tree_leaves
 from samesame.evidence import Refused, Verdict
 from samesame.optimize import native, search
 from samesame.optimize.attempt import Attempt, Optimized, runnable_in
+from samesame.optimize.built import place_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import contract
-from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, WAYS, by_compiler, place_of
+from samesame.optimize.dropin import AUTOTUNED, BOTH, DEFAULT, EAGER, WAYS, by_compiler
 from samesame.optimize.facts import on_cuda, unguarded
 from samesame.optimize.ir import Program as Kernels
 from samesame.optimize.job import Job, copied, example_of, name_of

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -24,7 +23,7 @@ from samesame.graph.text import to_json
 from samesame.report.optimized import Contract, Formula, Report, Row, Step
 from samesame.store import Store, StoreError
 from samesame.store.kept import FASTEST, get, keep
-from samesame.versions import versions
+from samesame.versions import code
 
 LEARNT = 12                                          # choices of tiles that are worth trying first
 
@@ -40,7 +39,7 @@ def key_of(
     aliases = {output: sorted(found) for output, found in shown.aliases.items()}
     # As Python writes it: JSON has one word for tuples and lists.
     told = [nodes, whole["roots"], constants, facts, shown.arguments, shown.structures, aliases, in_memory(tensors),
-            versions(), own(), *about]
+            code(), *about]
     return sha256(repr(told).encode()).hexdigest()
 
 
@@ -49,12 +48,6 @@ def in_memory(tensors: Mapping[str, torch.Tensor]) -> dict[str, tuple[str, int]]
     first: dict[int, str] = {}
     return {name: (first.setdefault(address(tensor), name), int(tensor.storage_offset()))
             for name, tensor in tensors.items()}
-
-
-def own() -> str:
-    """A digest of the code that searches."""
-    files = sorted(Path(__file__).parent.rglob("*"))
-    return sha256(b"".join(file.read_bytes() for file in files if file.suffix in (".py", ".h"))).hexdigest()
 
 
 def recalled(store: Store, key: str, minutes: float) -> tuple[Report, dict[str, str], dict[str, Any] | None] | None:

@@ -24,6 +24,7 @@ INTEGERS = frozenset({"load", "number", "position", "plus", "minus", "times", "e
                       "where", "lookup"})
 # What is looked up as a whole tensor; anything else is computed of the elements that are looked up.
 WHOLE = frozenset({"load", "fold", "concat", "position", "lookup"})
+GIVEN = frozenset({"load", "position", "lookup"})          # of these, what is not kept for it
 
 
 @row("aten.embedding")
@@ -112,6 +113,9 @@ def _looked_up(
             i = f.where(f.compare("<", i, number(0)), f.plus(i, f.extent(axis)), i)
         looked.append((i, axis))
         form = _at(r, form, axis, i)
+    if x.dtype in ("int32", "int64") and any(y.operator == "lookup" and y.arguments[0].operator not in GIVEN
+                                             for y in walk(form)):
+        raise Unsupported("a look-up in integers that are computed, which kernels would keep as reals")
     r.looked += looked
     return Value(form, tuple(axes[label] for label in out), x.dtype)
 

@@ -62,26 +62,27 @@ def _as(r: Reader, x: Value, dtype: Any) -> Value:
 
 @row("aten.amax")
 def amax(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
+    """In kernels it is kept as a real, in which large integers are one."""
+    if r.kind(x) != "real":
+        raise Unsupported("the largest of integers or booleans")
     return Value(f.fold("max", axes_of(x, dim), x.form), r.reduced(x, dims_of(x, dim), keepdim), x.dtype)
 
 
 @row("aten.amin")
 def amin(r: Reader, x: Value, dim: Any = (), keepdim: bool = False) -> Value:
     """−max −x: sums and maxima are all that kernels fold."""
-    if r.kind(x) != "real":
-        raise Unsupported("the least of integers")
     negated = partial(scaled, factor=-1)
     return r.pointwise(negated, amax(r, r.pointwise(negated, x), dim, keepdim))
 
 
 def largest(r: Reader, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, None]:
     """Of a dimension; where it stands is not expressed."""
-    return amax(r, _real(r, x), dim, keepdim), None
+    return amax(r, x, dim, keepdim), None
 
 
 def smallest(r: Reader, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, None]:
     """Of a dimension; where it stands is not expressed."""
-    return amin(r, _real(r, x), dim, keepdim), None
+    return amin(r, x, dim, keepdim), None
 
 
 def _real(r: Reader, x: Value) -> Value:
@@ -97,7 +98,7 @@ row("aten.min.dim")(smallest)
 @row("aten.aminmax")
 def ends(r: Reader, x: Value, *, dim: int | None = None, keepdim: bool = False) -> tuple[Value, Value]:
     every = () if dim is None else dim
-    return amin(r, _real(r, x), every, keepdim), amax(r, x, every, keepdim)
+    return amin(r, x, every, keepdim), amax(r, x, every, keepdim)
 
 
 @row("aten.linalg_vector_norm")
@@ -180,8 +181,8 @@ def log_softmax(r: Reader, x: Value, dim: int, dtype: Any = None) -> Value:
 
 @row("aten.linear")
 def linear(r: Reader, x: Value, w: Value, bias: Value | None = None) -> Value:
-    batch = [("b", d) for d in range(x.rank - 1)]
-    product = r.contracted((x, w), ([*batch, "k"], ["n", "k"]), [*batch, "n"])
+    batch, rows = [("b", d) for d in range(x.rank - 1)], ["n"] if w.rank == 2 else []
+    product = r.contracted((x, w), ([*batch, "k"], [*rows, "k"]), [*batch, *rows])
     return product if bias is None else add(r, product, bias)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
+from math import isfinite
 from typing import Any
 
 from samesame.formula.expr import Unsupported
@@ -153,6 +154,8 @@ def celu(r: Reader, x: Value, alpha: float = 1.0) -> Value:
 
 def exact(x: float | Fraction) -> Fraction:
     """The decimal that a float is written as."""
+    if not isfinite(x):
+        raise Unsupported(f"the number {x}")
     return x if isinstance(x, Fraction) else Fraction(repr(x))
 
 
@@ -254,7 +257,7 @@ def div(r: Reader, x: Any, y: Any) -> Value:
 
 @row("aten.pow.Tensor_Scalar")
 def power(r: Reader, x: Value, exponent: float) -> Value:
-    q = Fraction(repr(exponent))
+    q = exact(exponent)
     if q == 0 or q.denominator not in (1, 2, 4) or abs(q) > 4:
         raise Unsupported("a power")
     return r.pointwise(lambda a: f.power(a, q), real(r, x))

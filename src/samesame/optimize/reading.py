@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 from samesame.formula.expr import Unsupported
 from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators.explain import bind
+from samesame.optimize.built import SMALL
 from samesame.optimize.forms import (
     ZERO,
     Form,
@@ -50,7 +51,6 @@ WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.sp
            "aten.fliplr.default", "aten.flipud.default", "aten.rot90.default", "aten.diagonal.default",
            "aten.diagonal_copy.default"}             # what is read so is read elsewhere than where it is read whole
 FEW_ROWS = 8                                         # of a matrix that is put together
-SMALL = 1024                                         # elements of a constant that may be written out
 MOVES = frozenset({"load", "number", "position", "concat", "cast", "lookup"})       # no arithmetic
 FEW_BITS = frozenset({"int8", "uint8", "int16"})     # integers whose sums wrap around
 CASTS = {"aten._to_copy.default", "aten.to.dtype"}
@@ -161,7 +161,7 @@ class Reader:
                 continue
             if value is None:
                 raise Unsupported("a result that no row gives")
-            if kind.dtype in FEW_BITS and not is_moved(value.form):
+            if kind.dtype in (*FEW_BITS, "int32") and not is_moved(value.form):
                 raise Unsupported("arithmetic of integers of few bits")
             if tuple(map(self.size, value.dims)) != tuple(kind.shape):
                 raise Unsupported(f"{node.operator} read with the shape {tuple(map(self.size, value.dims))}")

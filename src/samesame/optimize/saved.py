@@ -19,14 +19,17 @@ import os
 import pprint
 import shutil
 from collections.abc import Mapping
+from functools import cache
+from inspect import getsource
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 from samesame.certificate.replay import naming
 from samesame.evidence import SamesameError
-from samesame.optimize import dropin
+from samesame.optimize import built, dropin
+from samesame.optimize.built import digest_of
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import digest_of
 from samesame.report.optimized import Report, in_full
 
 FUTURE = "from __future__ import annotations\n"
@@ -104,10 +107,19 @@ def python_file(candidate: Candidate, facts: Mapping[str, Any]) -> str:
     return f"{FUTURE}{NUMBERS}{embedded()}\n\n{own.strip()}\n{last}{BESIDE if candidate.reference else ''}"
 
 
+@cache
 def embedded() -> str:
-    """The text of the drop-in, without what must stand at the head of a file."""
-    text = Path(dropin.__file__).read_text(encoding="utf-8")
-    return text.split(FUTURE, 1)[1]
+    """The text of the drop-in and of what it asks of a program, without what must stand at the head of a file, and
+    without what the one imports of the other."""
+    return "\n\n".join(by_itself(getsource(part)) for part in (built, dropin))
+
+
+def by_itself(text: str) -> str:
+    imports = (node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom))
+    inside = {line for node in imports if str(node.module).startswith("samesame")
+              for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    outside = [line for number, line in enumerate(text.splitlines(), 1) if number not in inside]
+    return "\n".join(outside).split(FUTURE.strip(), 1)[1].strip() + "\n"
 
 
 def names_in(text: str) -> set[str]:
@@ -144,7 +156,7 @@ def save(folder: Path, report: Report, files: Mapping[str, str], certificate: di
     """Write the folder, whole or not at all; `files` are what was found, if anything. Raises SamesameError."""
     require_room(folder)
     place = folder.resolve()
-    whole, old = (place.with_name(f".{place.name}.{os.getpid()}.{part}") for part in ("tmp", "old"))
+    whole, old = (place.with_name(f".{place.name}.{os.getpid()}.{get_ident()}.{part}") for part in ("tmp", "old"))
     try:
         try:
             fill(whole, report, files, certificate)

@@ -17,7 +17,7 @@ from samesame.refine.outputs import Found, Groups
 from samesame.refine.placement import Mesh, coordinate, holders, in_order_of, parsed
 from samesame.relate.layout import values as layout_values
 from samesame.relate.propose import Values
-from samesame.relate.vanishing import Whole, vanishing
+from samesame.relate.vanishing import Total, vanishing
 
 Pairs = Mapping[str, tuple[Node, Mapping[int, Node]]]
 WORDS = "zero, but for rounding"
@@ -26,7 +26,7 @@ WORDS = "zero, but for rounding"
 def zero_outputs(left: Graph, right: Graph, pairs: Pairs, due: Mapping[str, Due], values: tuple[Values, Values],
                  mesh: Mesh) -> frozenset[str]:
     """The outputs that are zero in the sequential program, and so are what the ranks have of them, as it is due."""
-    mine = {name: [Whole((root.name,))] for name, (root, held) in pairs.items() if held}
+    mine = {name: [Total((root.name,))] for name, (root, held) in pairs.items() if held}
     found = vanishing(left, mine, values[0])
     lying = {name: lying_anyhow(due[name], list(pairs[name][1]), mesh) for name in found}
     found = frozenset(name for name in found if _fits(lying[name], *pairs[name]))
@@ -49,10 +49,10 @@ def _fits(lies: Found, root: Node, held: Mapping[int, Node]) -> bool:
                      and len(set(map(min, sizes))) == 1))
 
 
-def _on_ranks(lies: Found, held: Mapping[int, Node]) -> list[Whole]:
+def _on_ranks(lies: Found, held: Mapping[int, Node]) -> list[Total]:
     if lies.kind == "partial":
-        return [Whole(tuple(held[group[0]].name for group in lies.groups))]
-    return [Whole((node.name,)) for node in held.values()]
+        return [Total(tuple(held[group[0]].name for group in lies.groups))]
+    return [Total((node.name,)) for node in held.values()]
 
 
 def lying_anyhow(due: Due, ranks: Sequence[int], mesh: Mesh) -> Found:

@@ -28,7 +28,7 @@ ROOM = 100.0                # times as far may an output be that is zero
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Total:
     """A tensor that a graph has, or that is the sum of several."""
 
     parts: tuple[str, ...]
@@ -37,16 +37,16 @@ class Whole:
         return torch.stack([run[name].double() for name in self.parts]).sum(0)
 
 
-def vanishing(graph: Graph, wholes: Mapping[str, Sequence[Whole]], runs: Values) -> frozenset[str]:
+def vanishing(graph: Graph, totals: Mapping[str, Sequence[Total]], runs: Values) -> frozenset[str]:
     """The outputs all of whose tensors are zero, on every draw."""
-    small = {name for name, own in wholes.items() if own and all(_is_small(graph, x, run) for x in own for run in runs)}
+    small = {name for name, own in totals.items() if own and all(_is_small(graph, x, run) for x in own for run in runs)}
     for run in runs if small else ():
-        moves: dict[Whole, float] = {}
+        moves: dict[Total, float] = {}
         for seed in range(MOVES):
             moved: Run = execute(graph, {n.name: _moved(run[n.name], seed) for n in graph.nodes if n.is_source})
-            for whole in (whole for name in small for whole in wholes[name]):
-                moves[whole] = max(moves.get(whole, 0.0), _largest(whole.of(run) - whole.of(moved)))
-        small = {name for name in small if all(_largest(x.of(run)) <= ROOM * moves[x] for x in wholes[name])}
+            for total in (total for name in small for total in totals[name]):
+                moves[total] = max(moves.get(total, 0.0), _largest(total.of(run) - total.of(moved)))
+        small = {name for name in small if all(_largest(x.of(run)) <= ROOM * moves[x] for x in totals[name])}
     return frozenset(small)
 
 
@@ -66,7 +66,7 @@ def without_noise(graphs: tuple[Graph, Graph], values: tuple[Values, Values]) ->
 def _is_zero(graph: Graph, root: Node, runs: Values) -> bool:
     if all(isinstance(run[root.name], torch.Tensor) and not bool(run[root.name].any()) for run in runs):
         return True
-    return bool(vanishing(graph, {root.name: [Whole((root.name,))]}, runs))
+    return bool(vanishing(graph, {root.name: [Total((root.name,))]}, runs))
 
 
 def with_zeros(runs: Values, names: Collection[str]) -> Values:
@@ -74,13 +74,13 @@ def with_zeros(runs: Values, names: Collection[str]) -> Values:
     return [Over({name: torch.zeros_like(run[name]) for name in names}, run) for run in runs] if names else runs
 
 
-def _is_small(graph: Graph, whole: Whole, run: Run) -> bool:
-    first = run[whole.parts[0]]
-    if not isinstance(first, torch.Tensor) or not first.is_floating_point() or graph[whole.parts[0]].is_source:
+def _is_small(graph: Graph, total: Total, run: Run) -> bool:
+    first = run[total.parts[0]]
+    if not isinstance(first, torch.Tensor) or not first.is_floating_point() or graph[total.parts[0]].is_source:
         return False
-    operands = [run[part.name] for name in whole.parts for part in _behind(graph[name])]
+    operands = [run[part.name] for name in total.parts for part in _behind(graph[name])]
     scale = max((_largest(x) for x in operands if isinstance(x, torch.Tensor)), default=0.0)
-    return _largest(whole.of(run)) < SMALL * scale
+    return _largest(total.of(run)) < SMALL * scale
 
 
 def _behind(node: Node, steps: int = 3) -> set[Node]:
