@@ -233,6 +233,15 @@ def test_large_integers_and_powers_that_are_no_numbers_stay_calls(function: Any)
     assert has_calls(specified(function, inputs, capture(function, inputs)))
 
 
+def test_arithmetic_of_integers_that_wrap_around_stays_a_call() -> None:
+    inputs = torch.rand(4, 6), torch.arange(24, dtype=torch.int32).view(4, 6)
+
+    def function(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        return x * (n * n < 0)
+
+    assert has_calls(specified(function, inputs, capture(function, inputs)))
+
+
 def test_what_is_looked_up_in_computed_integers_stays_a_call() -> None:
     inputs = torch.rand(40, 6), torch.randint(0, 6, (40, 6)), torch.arange(6) + (1 << 24)
 
