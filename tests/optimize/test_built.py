@@ -6,19 +6,22 @@ import copy
 import subprocess
 import sys
 import textwrap
+import types
 import warnings
 from collections.abc import Callable
-from functools import partial, wraps
+from enum import Enum
+from functools import lru_cache, partial, wraps
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from samesame.optimize import built
-from samesame.optimize.built import code_of, parts_of
+from samesame.optimize.built import code_of, loose, parts_of
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.dropin import EAGER
 from samesame.optimize.facts import facts_of
@@ -152,11 +155,15 @@ def test_one_that_is_built_otherwise_does_not(found: Any, what: str) -> None:
 def test_nor_does_one_whose_file_has_another_number(found: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules[__name__], "SCALE", 3.0)
     original = Scaled().eval()
-    with pytest.warns(UserWarning, match="SCALE, a variable that Scaled.forward refers to, is 3.0, and was 2.0"):
+    with pytest.warns(UserWarning, match="SCALE, which Scaled.forward refers to, is 3.0, and was 2.0"):
         assert not ran(found, found.optimized(original), original)
 
 
 AFTER: dict[str, Callable[[Any, nn.Module], Any]] = {
+    "another buffer": lambda program, original: setattr(original, "gain", torch.tensor(3.0)),
+    "another buffer, set through it": lambda program, original: setattr(program, "gain", torch.tensor(3.0)),
+    "other weights, assigned": lambda program, original: original.load_state_dict(
+        {**original.state_dict(), "gain": torch.tensor(3.0)}, assign=True),
     "a buffer": lambda program, original: original.gain.fill_(3.0),
     "a tensor in a list": lambda program, original: original.scales[0].mul_(2),
     "a tensor in a dict": lambda program, original: original.scales[1]["deep"].mul_(2),
@@ -171,7 +178,7 @@ def test_what_changes_afterwards_is_seen(found: Any, what: str) -> None:
     program = found.optimized(original)
     assert ran(found, program, original)
     AFTER[what](program, original)
-    with pytest.warns(UserWarning, match="was written to|was set since it was made"):
+    with pytest.warns(UserWarning, match="holds others now|was set since it was made"):
         assert not ran(found, program, original)
     if what in ("a buffer", "a tensor in a list"):         # back as it was
         original.gain.fill_(2.0)
@@ -184,7 +191,7 @@ def test_a_copy_looks_at_its_own(found: Any) -> None:
     other = copy.deepcopy(program)
     assert ran(found, other, other.original)
     other.original.gain.fill_(3.0)
-    with pytest.warns(UserWarning, match="was written to"):
+    with pytest.warns(UserWarning, match="holds others now"):
         assert not ran(found, other, other.original)
     assert ran(found, program, program.original)
 
@@ -210,11 +217,19 @@ def test_a_tensor_without_strides_goes_to_the_original(found: Any) -> None:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.mm(x, self.w)
 
-    candidate = Candidate("it", SOURCE.replace("leaky_relu(x @ self.weight, 0.5) * 64", "relu(x)"), ("w",))
-    original = Product().eval()
-    program = found.drop_in(original, lambda _, weights: found.Fast(weights), facts_of(original, x, candidate, EAGER))
-    with pytest.warns(UserWarning, match=r"lies in memory as torch.sparse_coo, which has no strides"):
-        assert not ran(found, program, original, x[0].to_sparse())
+    runs, original = list[torch.Tensor](), Product().eval()
+
+    def multiplied(x: torch.Tensor) -> torch.Tensor:
+        runs.append(x)
+        return x @ original.w
+
+    facts = facts_of(original, x, Candidate("it", SOURCE, ("w",)), EAGER)
+    program = found.drop_in(original, lambda *_: multiplied, facts)
+    with torch.no_grad():
+        torch.testing.assert_close(program(x[0]), original(x[0]))
+        with pytest.warns(UserWarning, match=r"lies in memory as torch.sparse_coo, which has no strides"):
+            torch.testing.assert_close(program(x[0].to_sparse()), original(x[0]))
+    assert len(runs) == 1
 
 
 def test_of_a_weight_whose_memory_holds_other_numbers_kernels_are_not_run(found: Any) -> None:
@@ -260,6 +275,129 @@ def test_functions_are_told_from_one_another(monkeypatch: pytest.MonkeyPatch) ->
     TABLES[0].sub_(1)
     monkeypatch.setattr(times, "__defaults__", (2.0,))
     assert parts_of(times) != first
+
+
+class Callable2:
+    def __init__(self, by: float) -> None:
+        self.by = by
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.by
+
+    def method(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.by
+
+
+class AttributeDict(dict):  # type: ignore[type-arg]
+    __getattr__ = dict.__getitem__
+
+
+class Number(Enum):
+    ONE = 1.0
+
+
+def module_with(**things: Any) -> nn.Module:
+    """A module that has these attributes, or the first as its forward."""
+    module = nn.Identity.__new__(type("Made", (nn.Module,), {"forward": lambda self, x: x, "__module__": __name__}))
+    nn.Module.__init__(module)
+    vars(module).update(things)
+    return module
+
+
+def method_with(by: float) -> nn.Module:
+    def scaled(self: Any, x: torch.Tensor, by: float = by) -> torch.Tensor:
+        return x * by
+
+    cls = type("Made", (nn.Module,), {"scaled": scaled, "forward": lambda self, x: self.scaled(x)})
+    return cls()
+
+
+def in_a_comprehension(xs: list[torch.Tensor]) -> list[torch.Tensor]:
+    return [y * SCALE for y in xs]
+
+
+@torch.no_grad()
+def decorated(x: torch.Tensor) -> torch.Tensor:
+    return x * SCALE
+
+
+@lru_cache
+def remembered(x: torch.Tensor) -> torch.Tensor:
+    return x * SCALE
+
+
+def with_function(by: float) -> Any:
+    return module_with(act=lambda x, by=by: x * by)
+
+
+APART: dict[str, Callable[[float], Any]] = {
+    "an object that is called": Callable2,
+    "a method of an object": lambda by: Callable2(by).method,
+    "a default of a method": method_with,
+    "a default of a function that it has": with_function,
+    "what a function that it has closes over": lambda by: module_with(act=closed_over(by)),
+    "numbers of numpy": lambda by: module_with(k=np.float32(by), n=np.array([by])),
+    "an array in a list": lambda by: module_with(k=[np.array([by])]),
+    "a complex number": lambda by: module_with(k=complex(0, by)),
+    "a shape": lambda by: module_with(k=torch.Size([int(by)])),
+    "a dict with attributes": lambda by: module_with(k=AttributeDict(by=by)),
+    "a function of lists, what it closes over": lambda by: closed_over([by]),  # type: ignore[arg-type]
+    "a partial call of one": lambda by: partial(closed_over(by)),
+}
+
+
+@pytest.mark.parametrize("what", APART)
+def test_programs_with_other_numbers_are_told_apart(what: str) -> None:
+    make = APART[what]
+    assert parts_of(make(2.0)) == parts_of(make(2.0)) != parts_of(make(3.0))
+
+
+@pytest.mark.parametrize("program", [in_a_comprehension, decorated, remembered])
+def test_a_variable_is_seen_wherever_it_is_read(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = parts_of(program)
+    monkeypatch.setattr(sys.modules[__name__], "SCALE", 3.0)
+    assert parts_of(program) != before
+
+
+def test_an_enumeration_with_another_value_is_another() -> None:
+    before = parts_of(module_with(k=Number.ONE))
+    Number.ONE._value_ = 2.0
+    try:
+        assert parts_of(module_with(k=Number.ONE)) != before
+    finally:
+        Number.ONE._value_ = 1.0
+
+
+def test_what_cannot_be_looked_into_raises_nothing() -> None:
+    quantized = torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8)
+    strange = [quantized, torch.ones(2, device="meta"), torch.ones(2).to_sparse(), types.SimpleNamespace(), {1}]
+    module = module_with(things=strange, table=AttributeDict(), empty=np.array([]))
+    assert parts_of(module) == parts_of(module) and len(loose(module, [])) == 0
+    assert parts_of(torch.relu) == {"": {}} and loose(torch.relu, []) == []
+
+
+def test_a_table_that_grows_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "REGISTRY", {"one": nn.Linear})
+
+    def looked_up(x: torch.Tensor) -> Any:
+        return REGISTRY["one"], x  # type: ignore[name-defined]  # noqa: F821
+
+    before = parts_of(looked_up)
+    globals()["REGISTRY"]["two"] = nn.Linear
+    assert parts_of(looked_up) == before
+
+
+class Act(Enum):
+    GELU = partial(F.gelu)
+
+
+def test_what_holds_itself_or_says_where_it_lies_is_told() -> None:
+    original, itself = Scaled().eval(), list[Any]()
+    itself.append(itself)
+    original.itself, original.kind = itself, Act.GELU  # type: ignore[assignment]
+    told = parts_of(original)[""]
+    assert told["kind"].startswith("Act.GELU (partial(") and told["itself"].startswith("list(list(")
+    assert len(list(loose(original, ["w"]))) == 3
 
 
 def test_code_is_told_alike_by_every_process() -> None:

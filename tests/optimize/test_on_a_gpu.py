@@ -219,7 +219,7 @@ def test_a_racer_on_a_gpu_times_a_graph_and_plain_calls(monkeypatch: pytest.Monk
     monkeypatch.setattr("torch._inductor.runtime.benchmarking.benchmarker.benchmark_gpu", lambda: "measured")
     keep(job_of(nn.Linear(8, 5), torch.randn(6, 8)), tmp_path)
     found = racer.GraphRacer({"folder": str(tmp_path), "file": None, "way": "eager", "threads": 1, "device": "cpu",
-                               "precision": "highest"})
+                               "precision": "highest", "dtype": "torch.float32"})
     assert found.time() == {"seconds": 2e-6} and found.plain and found.plain > 2e-6
     from torch._inductor.runtime.benchmarking import benchmarker
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -37,7 +38,7 @@ from samesame.operators.execute import on_threads
 from samesame.optimize import native, search, segments
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, by_compiler
+from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Found, by_compiler
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.ir import Program as Kernels
 from samesame.optimize.job import Job, example_of, keep, name_of, runnable
@@ -129,7 +130,11 @@ class Attempt:
             return None
         report, files, certificate = kept
         report.title = self.report.title
-        module = self.module_of(files) if files else self.own(report.way)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = self.module_of(files) if files else self.own(report.way)
+        if isinstance(module._instead, Found) and module._instead.unfit:
+            return None                                    # other numbers stand in it than this program has
         return Optimized(module, report, files, certificate)
 
     def facts(self, candidate: Candidate, way: str, verdict: Verdict | None = None) -> dict[str, Any]:
@@ -256,8 +261,8 @@ class Attempt:
             first = self.fastest(entered)
             if first is not None and first.candidate is not None and not found[first.candidate].complete:
                 late = [self.racer(found, first.candidate, way) for way in (FROZEN, BOTH) if way in self.ways]
-                self.start(late, until)
                 racers += late
+                self.start(late, until)
                 race(late, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
                 entered += late
             best = self.fastest(own)

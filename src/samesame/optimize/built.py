@@ -11,40 +11,43 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
-from functools import partial
+from functools import _lru_cache_wrapper, partial
 from hashlib import sha256
-from types import CodeType, FunctionType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.modules.batchnorm import _NormBase
 
-PLAIN = (type(None), bool, int, float, str, torch.dtype, Enum)
+PLAIN = (type(None), bool, int, float, complex, str, torch.dtype, torch.device, Enum)
 MARKS = {"_is_torch_compile", "_compiled_call_impl"}        # which torch.compile leaves on what it has compiled
 OWN = {*vars(nn.Module()), *MARKS}                          # attributes of no program
 SMALL = 1024                                               # elements of a tensor whose numbers may be written out
+DEEP = 8                                                   # lists in one another that are looked into
 CODE = "code"
 
 
 def hooks_of(part: nn.Module) -> list[int]:
+    """The hooks around a part's forward, by their numbers."""
     return [*part._forward_hooks, *part._forward_pre_hooks]
 
 
 def parts_of(original: Any, read: Collection[str] = ()) -> dict[str, dict[str, str]]:
-    """How a program is built, part by part: of a module each class and its code, weights and buffers, plain attributes,
-    by its path; of a function its code, what it has of its file and of the functions around it, and what it is a
-    partial call with. Of weights that the found program does not `read` the numbers are told where they are few: they
-    may have been read as numbers of Python."""
-    if not isinstance(original, nn.Module):
-        return {"": of_function(original)}
-    seen = tensors_of(original, read)
-    return {path: of_part(part, seen) for path, part in original.named_modules(remove_duplicate=False)}
+    """How a program is built, part by part: of a module each class and the code that its forward reaches, weights and
+    buffers, plain attributes, by its path; of a function its code, and what it is a partial call with; and the plain
+    variables that code refers to. Of tensors that the found program does not `read`, other than parameters, the numbers
+    are told where they are few: they may have been read as numbers of Python."""
+    held = ids_of(original, read)
+    if isinstance(original, nn.Module):
+        return {path: of_part(part, held) for path, part in original.named_modules(remove_duplicate=False)}
+    return {"": of_callable(original, held)}
 
 
-def tensors_of(original: nn.Module, names: Collection[str]) -> frozenset[int]:
+def ids_of(original: Any, names: Collection[str]) -> frozenset[int]:
     """The weights of these names, as far as there are such, by identity."""
     found = set[int]()
     for name in names:
@@ -54,66 +57,86 @@ def tensors_of(original: nn.Module, names: Collection[str]) -> frozenset[int]:
     return frozenset(found)
 
 
-def of_part(part: nn.Module, seen: Collection[int]) -> dict[str, str]:
-    cls, own = type(part), vars(part)
-    told = {"class": cls.__qualname__, "number of hooks": str(len(part._forward_hooks) + len(part._forward_pre_hooks))}
-    for name, value in (*part._parameters.items(), *part._buffers.items(), *own.items()):
-        if name not in OWN:
-            told[name] = numbers_of(value) if is_unread(cls, value, seen) else shown(value)
-    if not is_torchs(cls):
-        told |= of_class(cls)
-    return told
+def of_part(part: nn.Module, held: Collection[int]) -> dict[str, str]:
+    told = {"class": type(part).__qualname__, "number of hooks": str(len(hooks_of(part)))}
+    for name, value in attributes_of(part):
+        unread = isinstance(value, torch.Tensor) and is_loose(part, name, value, held)
+        told[name] = numbers_of(value) if unread else shown(value)
+    functions, values = reached(part)
+    told |= {f"{name} of its class": shown(value, 1) for name, value in values.items()}
+    return told | of_code(functions, held)
 
 
-def is_unread(cls: type, value: Any, seen: Collection[int]) -> bool:
-    """Whether it is a tensor of a part that may have been read as numbers of Python: torch's own parts read none so."""
-    return isinstance(value, torch.Tensor) and not is_torchs(cls) and id(value) not in seen
-
-
-def of_class(cls: type) -> dict[str, str]:
-    """The code of a class and its plain attributes, and the variables that its methods refer to."""
-    own = [vars(kind) for kind in reversed(cls.__mro__) if kind is not object and not is_torchs(kind)]
-    methods = [method for things in own for thing in things.values() for method in functions_in(thing)]
-    told = {f"{name} of its class": shown(value) for things in own for name, value in things.items()
-            if not name.startswith("__") and is_told(value)}
-    for method in methods:
-        told |= variables_of(method)
-    return {CODE: digest_of("".join(code_of(method.__code__) for method in methods)), **told}
-
-
-def of_function(original: Any) -> dict[str, str]:
+def of_callable(original: Any, held: Collection[int]) -> dict[str, str]:
+    """Of a function, a partial call or a method of some object."""
+    told = dict[str, str]()
     if isinstance(original, partial):
-        return {**of_function(original.func), "arguments": shown([*original.args, original.keywords])}
-    if not inspect.isfunction(original):
-        return {}
-    code = "".join(code_of(function.__code__) for function in functions_in(original))
-    return {CODE: digest_of(code), "defaults": shown([*(original.__defaults__ or ()), original.__kwdefaults__ or {}]),
-            **variables_of(original)}
+        told["arguments"] = shown([*original.args, original.keywords])
+        return told | of_callable(original.func, held)
+    if isinstance(original, MethodType):
+        told["object"] = shown(list(vars(original.__self__).items()) if hasattr(original.__self__, "__dict__") else ())
+    elif not inspect.isroutine(original) and hasattr(original, "__dict__"):
+        told["object"] = shown([item for item in vars(original).items() if not item[0].startswith("__")])
+        original = getattr(type(original), "__call__", original)  # noqa: B004
+    return told | of_code(list(functions_in(original)), held)
 
 
-def functions_in(thing: Any) -> Iterator[FunctionType]:
-    """The functions in an attribute of a class: a method, what a decorator has made of one, and that one."""
-    thing = thing.fget if isinstance(thing, property) else getattr(thing, "__func__", thing)
-    while inspect.isfunction(thing):
-        yield thing
-        thing = getattr(thing, "__wrapped__", None)
+def attributes_of(part: nn.Module) -> list[tuple[str, Any]]:
+    """What a module has by name, parts apart."""
+    own = (*part._parameters.items(), *part._buffers.items(), *vars(part).items())
+    return [(name, value) for name, value in own if name not in OWN]
+
+
+def is_loose(part: nn.Module, name: str, tensor: torch.Tensor, held: Collection[int]) -> bool:
+    """Whether a tensor of a part may have been read as numbers. Torch's own parts read none so in what they compute (a
+    norm counts its batches in training), and parameters are let out of no program."""
+    torchs = is_torchs(type(part)) or (isinstance(part, _NormBase) and name == "num_batches_tracked")
+    return not torchs and not isinstance(tensor, nn.Parameter) and id(tensor) not in held
 
 
 def is_torchs(cls: type) -> bool:
     return cls.__module__.partition(".")[0] == "torch"
 
 
-def variables_of(function: FunctionType) -> dict[str, str]:
-    """The plain variables that a function has of its file and of the functions around it."""
-    outer = inspect.getclosurevars(function)
-    return {f"{name}, a variable that {function.__qualname__} refers to,": shown(value)
-            for name, value in (*outer.globals.items(), *outer.nonlocals.items())
-            if is_told(value) and not name.startswith("__")}
+# ----------------------------------------------------------------------------------------------------------------- code
 
 
-def is_told(value: Any) -> bool:
-    """Whether something of a value is told but its kind."""
-    return isinstance(value, PLAIN) or (type(value) in (tuple, list, dict) and len(value) <= SMALL)
+def reached(part: nn.Module) -> tuple[list[FunctionType], dict[str, Any]]:
+    """The methods of a module's class that its forward may call, and the class's plain attributes: those whose names
+    stand in code that is reached. None of torch's own classes."""
+    own = dict[str, list[Any]]()                           # of each class that has it, as `super()` may be called
+    for cls in type(part).__mro__:
+        for name, thing in vars(cls).items() if cls is not object and not is_torchs(cls) else ():
+            own.setdefault(name, []).append(thing)
+    found, values, ahead, seen = list[FunctionType](), dict[str, Any](), ["forward"], set[str]()
+    while ahead:
+        name = ahead.pop()
+        if name not in seen and name in own:
+            methods = [method for thing in own[name] for method in functions_in(thing)]
+            found += methods
+            ahead += sorted({inner for method in methods for inner in names_in(method.__code__)}, reverse=True)
+            if not methods and is_plain(own[name][0]):
+                values[name] = own[name][0]
+        seen.add(name)
+    return found, values
+
+
+def functions_in(thing: Any) -> Iterator[FunctionType]:
+    """The functions in an attribute of a class: a method, what a decorator has made of one, and that one."""
+    if isinstance(thing, property):
+        thing = thing.fget
+    elif isinstance(thing, (staticmethod, classmethod, MethodType)):
+        thing = thing.__func__
+    while inspect.isfunction(thing) or isinstance(thing, _lru_cache_wrapper):
+        if inspect.isfunction(thing):
+            yield thing
+        thing = vars(thing).get("__wrapped__")
+
+
+def names_in(code: CodeType) -> set[str]:
+    """The names in a piece of code and in those within it: comprehensions, lambdas, functions."""
+    inner = (names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return {*code.co_names}.union(*inner)
 
 
 def code_of(code: CodeType) -> str:
@@ -126,53 +149,129 @@ def code_of(code: CodeType) -> str:
     return repr((sys.version_info[:2], code.co_code, code.co_names, code.co_varnames, constants))
 
 
-def shown(value: Any, inner: bool = False) -> str:
-    """A value of a program as a text that is another for another value; of what is not plain, of another kind only. A
-    tensor that lies `inner`, in a list or a dict, has no name, and its numbers may stand in what was found."""
+def variables_of(function: FunctionType) -> dict[str, Any]:
+    """What a function refers to in its file and in the functions around it, by name."""
+    space = function.__globals__
+    found = {name: space[name] for name in sorted(names_in(function.__code__))
+             if name in space and not name.startswith("__")}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):                         # nothing is in it yet
+            found[name] = cell.cell_contents
+    return found
+
+
+def of_code(functions: Sequence[FunctionType], held: Collection[int]) -> dict[str, str]:
+    """Functions as texts: their code, defaults, and the plain variables that they refer to."""
+    told = {CODE: digest_of("".join(code_of(function.__code__) for function in functions))} if functions else {}
+    for function in functions:
+        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()]
+        values = {"defaults": defaults} if defaults else {}
+        for name, value in (*values.items(), *variables_of(function).items()):
+            key = f"{name}, which {function.__qualname__} refers to,"
+            if is_plain(value) and id(value) not in held:
+                told[key] = " and ".join(filter(None, (told.get(key), shown(value, 1))))
+    return told
+
+
+def is_plain(value: Any, depth: int = 0) -> bool:
+    """Whether all that there is to a variable is told: no module, class, or table that grows as a program runs."""
+    if isinstance(value, tuple | list | dict) and len(value) <= SMALL and depth < DEEP:
+        each = (*value, *value.values()) if isinstance(value, dict) else value
+        return all(is_plain(inner, depth + 1) for inner in each)
+    return isinstance(value, (*PLAIN, torch.Tensor, partial, FunctionType)) or is_numpys(value)
+
+
+# --------------------------------------------------------------------------------------------------------------- values
+
+
+def shown(value: Any, depth: int = 0) -> str:
+    """A value of a program as a text that is another for another value; of what is not plain, or lies deep in lists and
+    dicts, of another kind only. A tensor in one of these has no name, and its numbers may stand in what was found."""
+    each = partial(shown, depth=depth + 1)
     if isinstance(value, torch.Tensor):
-        return numbers_of(value) if inner else f"a tensor of shape {tuple(value.shape)}"
+        return numbers_of(value) if depth else f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, Enum):
+        return f"{type(value).__qualname__}.{value.name} ({each(value.value)})"
     if isinstance(value, PLAIN):
         return repr(value)
-    if type(value) in (tuple, list):
-        return f"{type(value).__name__}({', '.join(shown(each, True) for each in value)})"
-    if type(value) is dict:
-        return f"dict({', '.join(f'{shown(key, True)}: {shown(each, True)}' for key, each in value.items())})"
+    if is_numpys(value):
+        return f"{type(value).__qualname__} {digest_of(repr(value.tolist()))[:8]}"
+    kind = type(value).__qualname__
+    if depth > DEEP:
+        return kind
+    if isinstance(value, tuple | list):
+        return f"{kind}({', '.join(map(each, value))})"
+    if isinstance(value, dict):
+        return f"{kind}({', '.join(f'{each(key)}: {each(inner)}' for key, inner in value.items())})"
     if isinstance(value, partial):
-        return f"partial({shown([value.func, *value.args, value.keywords], True)})"
-    kind = str(getattr(value, "__qualname__", type(value).__qualname__))
-    code = "".join(code_of(function.__code__) for function in functions_in(value))
-    return f"{kind} with code {digest_of(code)[:8]}" if code else kind
+        return f"partial({each([value.func, *value.args, value.keywords])})"
+    if inspect.isfunction(value) or isinstance(value, MethodType):
+        inner = [(code_of(function.__code__), function.__defaults__, function.__kwdefaults__,
+                  [cell.cell_contents for cell in function.__closure__ or () if full(cell)])
+                 for function in functions_in(value)]
+        return f"{value.__qualname__} {digest_of(each(inner))[:8]}"
+    return value.__qualname__ if isinstance(value, type | BuiltinFunctionType) else kind
+
+
+def full(cell: CellType) -> bool:
+    """Whether something is in it."""
+    with suppress(ValueError):
+        return cell.cell_contents is not cell
+    return False
+
+
+def is_numpys(value: Any) -> bool:
+    """Whether it is a small array or a number of numpy's."""
+    return type(value).__module__ == "numpy" and hasattr(type(value), "tolist") and bool(value.size <= SMALL)
+
+
+def has_numbers(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has few numbers, and they can be read."""
+    plain = type(tensor) in (torch.Tensor, nn.Parameter) and tensor.layout is torch.strided
+    return plain and tensor.numel() <= SMALL and not tensor.is_meta and not tensor.is_quantized
 
 
 def numbers_of(tensor: torch.Tensor) -> str:
     """A tensor as a text that is another for other numbers, where these are few."""
     text = f"a tensor of shape {tuple(tensor.shape)}"
-    plain = tensor.numel() <= SMALL and tensor.layout is torch.strided and not tensor.is_meta
-    return f"{text} with numbers {digest_of(repr(tensor.tolist()))[:8]}" if plain else text
+    return f"{text} with numbers {digest_of(repr(tensor.tolist()))[:8]}" if has_numbers(tensor) else text
 
 
-def loose(original: Any, read: Collection[str]) -> Iterator[torch.Tensor]:
-    """The small tensors of a program that may be numbers in what was found: those in lists and dicts, and those of a
-    module that it does not `read`."""
+Place = tuple[dict[str, Any] | None, str, torch.Tensor]
 
-    def within(value: Any) -> Iterator[torch.Tensor]:
+
+def loose(original: Any, read: Collection[str]) -> list[Place]:
+    """The small tensors of a program that may be numbers in what was found, and where those stand that a module has by
+    name: the dict, and the key."""
+    held, found, functions = ids_of(original, read), list[Place](), list[FunctionType]()
+
+    def look(value: Any, holder: dict[str, Any] | None = None, name: str = "a tensor", depth: int = 0) -> None:
         if isinstance(value, torch.Tensor):
-            if value.numel() <= SMALL and not value.is_inference():
-                yield value
-        elif type(value) in (tuple, list, dict) and len(value) <= SMALL:
+            if id(value) not in held and has_numbers(value) and not value.is_inference():
+                found.append((holder, name, value))
+        elif isinstance(value, tuple | list | dict) and len(value) <= SMALL and depth < DEEP:
             for each in value.values() if isinstance(value, dict) else value:
-                yield from within(each)
+                look(each, None, name, depth + 1)
+        elif isinstance(value, partial) and depth < DEEP:
+            look([*value.args, value.keywords], None, name, depth + 1)
 
-    if inspect.isfunction(original):
-        outer = inspect.getclosurevars(original)
-        yield from within([value for value in (*outer.globals.values(), *outer.nonlocals.values())
-                           if not isinstance(value, torch.Tensor)])
     if isinstance(original, nn.Module):
-        seen = tensors_of(original, read)
         for part in original.modules():
-            for name, value in (*part._parameters.items(), *part._buffers.items(), *vars(part).items()):
-                if name not in OWN and (type(value) in (tuple, list, dict) or is_unread(type(part), value, seen)):
-                    yield from within(value)
+            for holder in (part._buffers, vars(part)):
+                for name, value in holder.items():
+                    if name not in OWN and not (isinstance(value, torch.Tensor)
+                                                and not is_loose(part, name, value, held)):
+                        look(value, holder, name)
+            methods, values = reached(part)
+            functions += methods
+            look(values)
+    else:
+        look(original if isinstance(original, partial) else ())
+        functions += functions_in(original.func if isinstance(original, partial) else original)
+    for function in functions:
+        for name, value in variables_of(function).items():
+            look(value if is_plain(value) else (), None, name)
+    return found
 
 
 def tied_in(original: Any) -> list[list[str]]:

@@ -79,8 +79,8 @@ class Instead(nn.Module):
         if not isinstance(original, nn.Module) or name in self.__dict__:
             super().__setattr__(name, value)
         elif (name in vars(original) or is_of_class(original, name)) and name not in MARKS:
-            self._instead.attribute_set(name)
             setattr(original, name, value)
+            self._instead.attribute_set(name)
         else:
             held = original._modules, original._parameters, original._buffers
             inner = any(name in holder for holder in held)
@@ -190,7 +190,8 @@ class Found:
                 self.unfit = f"a class of its results is not there: {error}"
         if not self.unfit:
             self.places = [place_of(original, name, weights) for name in self.names]
-            self.loose = [(x, x._version, x.detach().clone()) for x in loose(original, self.names)]
+            self.loose = [(*place, place[2]._version, place[2].detach().clone())
+                          for place in loose(original, self.names)]
             self.tied = [[(name, *place_of(original, name, weights)) for name in names] for names in facts["tied"]]
             self.take()
         if self.unfit:
@@ -241,6 +242,13 @@ class Found:
                         in zip((*tensors, *self.held), self.last, strict=True)]) and self.in_place(self.watched)
         except (AttributeError, RuntimeError):             # what is no tensor, and a tensor without strides
             return False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy counts changes of its own tensors anew; of what lies in files there is one."""
+        self.__dict__ |= state
+        if not self.unfit:
+            now = loose(self.original, self.names)
+            self.loose = [(*place, -1, before) for place, (*_, before) in zip(now, self.loose, strict=False)]
 
     def attribute_set(self, name: str) -> None:
         """A plain attribute is a number in what was found."""
@@ -301,7 +309,7 @@ class Found:
             return self.changed()
         if not self.in_place(self.children_before):
             return "a part of the module is another one now"
-        if any([tensor._version != when for tensor, when, _ in self.loose]) and (why := self.written()):
+        if self.loose and not torch.compiler.is_compiling() and (why := self.written()):
             return why
         if torch.get_default_dtype() is not self.default_dtype:
             return f"torch's default dtype is {torch.get_default_dtype()}, and was {self.default_dtype}"
@@ -315,12 +323,13 @@ class Found:
         return "autocast is on" if torch.is_autocast_enabled(self.device) else ""
 
     def written(self) -> str:
-        """Whether a tensor that may be numbers in what was found holds others now."""
-        for place, (tensor, when, before) in enumerate(self.loose):
-            if tensor._version != when:
-                if not torch.equal(tensor, before):
-                    return f"a tensor of shape {tuple(tensor.shape)}, whose numbers it may have, was written to"
-                self.loose[place] = tensor, tensor._version, before
+        """Which tensor that may be numbers in what was found holds others now, or is another; nothing where none is."""
+        for place, (holder, name, tensor, when, before) in enumerate(self.loose):
+            now = tensor if holder is None else holder.get(name)
+            if now is not tensor or tensor._version != when:
+                if not isinstance(now, torch.Tensor) or kind(now) != kind(before) or not torch.equal(now, before):
+                    return f"{name}, whose numbers may stand in it, holds others now"
+                self.loose[place] = holder, name, now, now._version, before
         return ""
 
     def as_built(self) -> bool:

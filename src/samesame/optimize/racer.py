@@ -61,6 +61,7 @@ class Racer:
 
         torch.set_num_threads(job["threads"])
         torch.set_float32_matmul_precision(job["precision"])
+        torch.set_default_dtype(getattr(torch, job["dtype"].removeprefix("torch.")))
         warnings.filterwarnings("error", message="the original runs")
         self.torch, self.folder = torch, Path(job["folder"])
         self.job = load(self.folder)

@@ -86,14 +86,15 @@ class Racer:
         """Start the process and wait until its program is compiled; what goes wrong is noted."""
         job = {"folder": str(folder), "file": None if self.file is None else str(self.file), "way": self.way,
                "threads": threads, "path": sys.path, "device": self.device,
-               "precision": torch.get_float32_matmul_precision()}
+               "precision": torch.get_float32_matmul_precision(), "dtype": str(torch.get_default_dtype())}
         compilers = 1 if self.device == "cpu" else min(cores(), COMPILERS)
         own = {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_COMPILE_THREADS": str(compilers),
                "PYTHONPATH": str(HERE)}                    # the rest of the path is taken when Python runs
         self.errors = tempfile.TemporaryFile("w+")         # noqa: SIM115  (as long as the process)
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "samesame.optimize.racer", json.dumps(job)], env={**os.environ, **own},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, process_group=0,
+            [sys.executable, "-P", *["-O"] * sys.flags.optimize, "-m", "samesame.optimize.racer", json.dumps(job)],
+            env={**os.environ, **own}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
+            process_group=0,
         )
         ready = self.answer(seconds)
         self.plain = ready["plain"] if ready else None
