@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 
 from samesame.budget import Run
 from samesame.evidence import Rung, Verdict
+from samesame.optimize import attempt as attempts
 from samesame.optimize.attempt import FASTEST, Attempt
 from samesame.report.optimized import Contract
 
@@ -59,6 +61,7 @@ def attempt() -> Iterator[Any]:
         return "not proved" if run.over else SAME
 
     made = SimpleNamespace(left=20.0, seed=3, report=SimpleNamespace(contract=None), proof=proof, proofs=proofs)
+    made.early = None
     made.takes, made.proving = 0.0, lambda: Run(0.7 * made.left)
     yield made
 
@@ -108,3 +111,72 @@ def test_a_proof_that_is_interrupted_leaves_no_thread(attempt: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
         established(attempt, racer)
     assert racer.killed.is_set() and threading.active_count() == before
+
+
+# ------------------------------------------------------------------------------------------------ before all are ready
+
+
+@pytest.fixture
+def early(attempt: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """An attempt in which races are told, and who stands still in each."""
+    def race(racers: list[Racer], *_: Any) -> None:
+        for racer in racers:
+            racer.measured = [racer.lower]
+        attempt.raced.append((list(racers), [still.stopped_at for still in attempt.racers]))
+
+    attempt.raced, attempt.racers = [], []
+    monkeypatch.setattr(attempts, "race", race)
+    return attempt
+
+
+class Told(Racer):
+    """One that notes whether it was told to stand still."""
+
+    running = True
+
+    def __init__(self, lower: float, seconds: float, contract: Contract | None, candidate: int | None = 0) -> None:
+        super().__init__(lower, seconds, contract)
+        self.measured, self.candidate, self.stopped_at = list[float](), candidate, False  # type: ignore[assignment]
+
+    def signal(self, number: int) -> None:
+        self.stopped_at = {signal.SIGSTOP: True, signal.SIGCONT: False}.get(number, self.stopped_at)  # type: ignore[call-overload]
+        if number == signal.SIGKILL:
+            super().signal(number)
+
+
+def test_of_one_that_is_clearly_faster_rounding_is_measured_at_once(early: Any) -> None:
+    original, fast, other = Told(10.0, 0.0, KEPT, None), Told(1.0, 1.0, KEPT), Told(5.0, 0.0, KEPT, None)
+    early.racers = [original, fast, other]
+    Attempt.begin_rounding(early, fast)  # type: ignore[arg-type]
+    assert early.raced == [([original, fast], [False] * 3)] and fast.told[0]["do"] == "contract"
+    Attempt.race(early, early.racers, 6, 1.0)  # type: ignore[arg-type]
+    assert early.raced[-1] == ([original, other], [False, True, False]) and not fast.stopped_at
+    assert established(early, fast) == [(fast, SAME)] and len(fast.told) == 1
+    Attempt.race(early, early.racers, 6, 1.0)  # type: ignore[arg-type]
+    assert early.raced[-1] == ([original, fast, other], [False] * 3)
+
+
+def test_of_one_that_is_not_it_is_measured_when_it_leads(early: Any) -> None:
+    original, fast = Told(1.2, 0.0, KEPT, None), Told(1.0, 0.0, KEPT)
+    early.racers = [original, fast]
+    Attempt.begin_rounding(early, fast)  # type: ignore[arg-type]
+    assert early.early is None and not fast.told
+    assert established(early, fast) == [(fast, SAME)] and len(fast.told) == 1
+
+
+def test_where_it_was_too_much_before_no_proof_begins(early: Any) -> None:
+    original, fast = Told(10.0, 0.0, KEPT, None), Told(1.0, 0.0, BROKEN)
+    early.racers = [original, fast]
+    Attempt.begin_rounding(early, fast)  # type: ignore[arg-type]
+    early.early.join()
+    assert fast.failed and established(early, fast) == [] and not early.proofs
+    run = Run(60.0)
+    assert early.early.ending(run) is run and run.over
+
+
+def test_it_is_waited_for_no_longer_when_all_is_over(early: Any) -> None:
+    original, fast = Told(10.0, 0.0, KEPT, None), Told(1.0, 60.0, KEPT)
+    early.racers = [original, fast]
+    Attempt.begin_rounding(early, fast)  # type: ignore[arg-type]
+    early.early.end()
+    assert not early.early.is_alive() and fast.killed.is_set()

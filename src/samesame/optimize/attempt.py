@@ -19,9 +19,9 @@ from datetime import date
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGCONT, SIGKILL, SIGSTOP
 from tempfile import TemporaryDirectory
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 import torch
@@ -62,6 +62,7 @@ RACING = 0.6                                               # of all the time, fo
 PROVING = 0.2                                              # of all the time; no process starts in it
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
+CLEARLY = 1.5                                              # times as fast as the original: rounding is measured at once
 ALONE = 0.05                                               # of the time that is left, for rounding before proofs begin
 LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
 
@@ -106,6 +107,7 @@ class Attempt:
         self.tiles = Tiles(store, threads, self.report.machine)
         self.racers, self.incumbents = list[Racer](), [incumbent(way, self.device) for way in self.ways]
         self.ahead: Ahead | None = None
+        self.early: Rounding | None = None
 
     @cached_property
     def machine(self) -> str:
@@ -169,6 +171,8 @@ class Attempt:
         try:
             yield
         finally:
+            if self.early is not None:
+                self.early.end()
             if self.ahead is not None:
                 self.ahead.end()
             for racer in (*self.incumbents, *self.racers):
@@ -257,24 +261,24 @@ class Attempt:
                 racers.append(racer)
                 (own if racer.candidate is None else entered).append(racer)
             self.start(racers, until)
-            race(racers, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
+            self.race(racers, HEAT, 0.2 * self.left)
             first = self.fastest(entered)
             if first is not None and first.candidate is not None and not found[first.candidate].complete:
                 late = [self.racer(found, first.candidate, way) for way in (FROZEN, BOTH) if way in self.ways]
                 racers += late
                 self.start(late, until)
-                race(late, HEAT, time.monotonic() + 0.2 * self.left, self.seed)
+                self.race(late, HEAT, 0.2 * self.left)
                 entered += late
             best = self.fastest(own)
-            near = [r for r in entered if r.running and best is not None and r.lower < NEAR * best.lower]
+            near = [r for r in entered if r.running and r.measured and best is not None and r.lower < NEAR * best.lower]
             for racer, verdict in self.established(found, near):
                 others = [other for other in own if other.running]
-                race([*others, racer], ROUNDS, time.monotonic() + self.left, self.seed)
+                self.race([*others, racer], ROUNDS, self.left)
                 best = self.fastest(own)
                 if best is not None and racer.running and racer.beats(best):
                     return self.faster(found, racer, best, verdict, racers)
             if best is not None and len(best.measured) <= HEAT:
-                race(own, ROUNDS, time.monotonic() + self.left, self.seed)
+                self.race(own, ROUNDS, self.left)
             return self.nothing(self.fastest(own), racers)
 
     def lineup(self, found: Sequence[Candidate]) -> Iterator[Racer]:
@@ -296,6 +300,29 @@ class Attempt:
             alone = (racer for racer in waiting if self.ahead is None or not self.ahead.busy(racer))
             waiting.remove(racer := next(alone, waiting[0]))
             self.begin(racer, until)
+            if racer.candidate is not None and self.early is None:
+                self.begin_rounding(racer)
+
+    def begin_rounding(self, racer: Racer) -> None:
+        """Measure the rounding of the first that was found where it is clearly faster than the original: torch's own
+        ways may take long yet to get ready."""
+        original = self.racers[0]
+        if original.running and racer.running and original.candidate is None:
+            race([original, racer], HEAT, time.monotonic() + ALONE * self.left, self.seed)
+            if original.measured and racer.measured and CLEARLY * racer.lower < original.lower:
+                self.early = Rounding(racer, self.left)
+                self.early.begin(self.seed)
+
+    def race(self, racers: Sequence[Racer], rounds: int, seconds: float) -> None:
+        """All of them but one whose rounding is being measured, which stands still meanwhile."""
+        busy = self.early.racer if self.early is not None and self.early.is_alive() else None
+        try:
+            if busy is not None:
+                busy.signal(SIGSTOP)
+            race([racer for racer in racers if racer is not busy], rounds, time.monotonic() + seconds, self.seed)
+        finally:
+            if busy is not None:
+                busy.signal(SIGCONT)
 
     def begin(self, racer: Racer, until: float) -> None:
         left = until - time.monotonic()
@@ -322,12 +349,14 @@ class Attempt:
         Rounding is measured in the racer's process while the proof is looked for in this one."""
         kept = 0
         for racer in sorted(racers, key=lambda racer: racer.lower):
-            racer.tell(do="contract", seed=self.seed, until=0.7 * self.left)
             verdict: Verdict | str = ""
-            with Rounding(racer, self.left, self.proving()) as rounding:
+            begun = self.early is not None and self.early.racer is racer
+            with self.early if self.early is not None and begun else Rounding(racer, self.left) as rounding:
+                if not begun:
+                    rounding.begin(self.seed)
                 rounding.join(min(ALONE * self.left, 60.0))
                 if rounding.is_alive() or rounding.held is not None:
-                    verdict = self.proof(found, racer, rounding.proving)
+                    verdict = self.proof(found, racer, rounding.ending(self.proving()))
             if rounding.held is None:
                 continue
             self.report.contract = rounding.held
@@ -408,13 +437,26 @@ class Rounding(Thread):
     """Waits for what a racer says of its rounding: `held` is the contract that it keeps. Where it keeps none the racer
     is stopped, and so is the proof that is looked for meanwhile."""
 
-    def __init__(self, racer: Racer, seconds: float, proving: Run) -> None:
+    def __init__(self, racer: Racer, seconds: float) -> None:
         super().__init__(daemon=True)
-        self.racer, self.seconds, self.proving = racer, seconds, proving
+        self.racer, self.seconds, self.until = racer, seconds, time.monotonic() + seconds
+        self.proving: Run | None = None
         self.held: Contract | None = None
+        self.done, self.one_at_a_time = False, Lock()
+
+    def begin(self, seed: int) -> None:
+        self.racer.tell(do="contract", seed=seed, until=0.7 * self.seconds)
+        self.start()
+
+    def ending(self, proving: Run) -> Run:
+        """The run of a proof, which ends where rounding is found to be too much; or was before."""
+        with self.one_at_a_time:
+            self.proving = proving
+            if self.done and self.held is None:
+                proving.deadline.passed()
+        return proving
 
     def __enter__(self) -> Rounding:
-        self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -423,16 +465,23 @@ class Rounding(Thread):
             self.racer.signal(SIGKILL)
         self.join()
 
+    def end(self) -> None:
+        """Wait for it no longer."""
+        self.racer.signal(SIGKILL)
+        self.join()
+
     def run(self) -> None:
-        answer = self.racer.answer(max(self.seconds, 1.0))
+        answer = self.racer.answer(max(self.until - time.monotonic(), 1.0))
         contract = Contract(**answer) if answer is not None else None
         if contract is not None and contract.failed:
             self.racer.failed = contract.refused
             self.racer.stop()
         elif contract is not None:
             self.held = contract
-        if self.held is None:
-            self.proving.deadline.passed()
+        with self.one_at_a_time:
+            self.done = True
+            if self.held is None and self.proving is not None:
+                self.proving.deadline.passed()
 
 
 def runnable_in(files: Mapping[str, str], job: Job) -> Callable[..., Any]:

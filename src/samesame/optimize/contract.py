@@ -33,6 +33,7 @@ from samesame.report.optimized import C, Contract
 from samesame.report.words import counted
 
 DRAWS, SCALES = 20, (1 / 16, 1.0, 16.0)
+AT_ONCE = 1 << 15                                          # elements: a quarter of a megabyte of each
 AGAIN = 2                                                  # draws at each scale for each set of random weights
 HARD: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {       # rows, from one of normal numbers
     "zeros": torch.zeros_like,
@@ -160,9 +161,9 @@ def judge(
             continue
         result.elements += own.numel()
         least = torch.finfo(torch.promote_types(own.dtype, torch.float32)).smallest_normal     # of what computes it
-        judged = beyond(own.double(), other.double(), said.exact[number], said.last[number], label, least)
+        judged = beyond(own, other, said.exact[number], said.last[number], label, least)
         if judged.worst > 1:
-            judged = beyond(own.double(), other.double(), said.exact[number], said.whole[number], label, least)
+            judged = beyond(own, other, said.exact[number], said.whole[number], label, least)
         result.worst = max(result.worst, judged.worst)
         result.found_error = max(result.found_error, judged.error)
         result.original_error = max(result.original_error, judged.original_error)
@@ -181,36 +182,61 @@ class Judged(NamedTuple):
     original_error: float = 0.0
 
 
+class Part(NamedTuple):
+    """The same of some elements, with errors as they are, and the largest magnitude."""
+
+    fault: str = ""
+    worst: float = 0.0
+    error: float = 0.0
+    original_error: float = 0.0
+    size: float = 0.0
+
+
 def beyond(
     own: torch.Tensor, other: torch.Tensor, true: torch.Tensor, estimate: torch.Tensor, label: str, least: float
 ) -> Judged:
-    """How far an element of the output `other` is from what it may be. A NaN in the inputs must come out where it does,
-    and may where arithmetic has it, as may what an ∞ in them leads to; what is too large, or ∞ − ∞, may be either in
-    another order. Beside these, numbers are numbers. What is less than the least normal number may be zero in another
-    order, so an error of so much counts for nothing.
+    """How far an element of the output `other` is from what it may be, where the original gives `own`. It is asked of
+    as many elements at a time as a core's cache holds: there are a dozen steps, and some outputs have millions."""
+    four = [x.reshape(-1) for x in (own, other, true, estimate)]
+    pieces = ([x[start : start + AT_ONCE].double() for x in four] for start in range(0, own.numel(), AT_ONCE))
+    parts = [part_beyond(own, other, true, estimate, label, least) for own, other, true, estimate in pieces] or [Part()]
+    size = max(part.size for part in parts) or 1.0
+    first = max(parts, key=lambda part: (math.inf if part.fault and part.worst <= 1 else part.worst))
+    return Judged(first.fault, max(part.worst for part in parts), max(part.error for part in parts) / size,
+                  max(part.original_error for part in parts) / size)
+
+
+def part_beyond(
+    own: torch.Tensor, other: torch.Tensor, true: torch.Tensor, estimate: torch.Tensor, label: str, least: float
+) -> Part:
+    """A NaN in the inputs must come out where it does, and may where arithmetic has it, as may what an ∞ in them leads
+    to; what is too large, or ∞ − ∞, may be either in another order. Beside these, numbers are numbers. What is less
+    than the least normal number may be zero in another order, so an error of so much counts for nothing.
     """
+    error, theirs = (other - true).abs_(), (own - true).abs_()
+    if label not in OUTSIDE and math.isfinite(float(error.sum() + theirs.sum() + estimate.sum())):   # as nearly always
+        share = error / torch.maximum(2 * theirs, C * estimate).clamp_(min=least)
+        return told(share, error, theirs, true.abs())
     numbers, nan = own.isfinite(), label == "NaN"
     ours_alone = (label in OUTSIDE) & ~true.isfinite() & numbers & ~other.isfinite()
     if nan and not torch.equal(own.isnan() | ours_alone & other.isnan(), other.isnan()):
-        return Judged("has a number where the original has NaN, or the other way round")
+        return Part("has a number where the original has NaN, or the other way round")
     if bool((~numbers & other.isfinite()).any()) and not nan:
-        return Judged("is finite where the original is not")
+        return Part("is finite where the original is not")
     if bool((numbers & ~other.isfinite() & ~ours_alone).any()):
-        return Judged("is not finite where the original is")
-    error, theirs = (other - true).abs(), (own - true).abs()
+        return Part("is not finite where the original is")
     allowed = torch.maximum(2 * theirs, C * estimate.nan_to_num(0.0, math.inf)).clamp(min=least)
     counted = numbers & true.isfinite() & allowed.isfinite() & (error > 0)
     if label in OUTSIDE:
         counted &= estimate.isfinite()
-    if not bool(counted.any()):
-        return Judged()
-    share = torch.where(counted, error / allowed, 0.0)
-    size = float(torch.where(counted, true.abs(), 0.0).max()) or 1.0
+    return told(*(torch.where(counted, x, 0.0) for x in (error / allowed, error, theirs, true.abs())))
+
+
+def told(share: torch.Tensor, error: torch.Tensor, theirs: torch.Tensor, size: torch.Tensor) -> Part:
     worst, at = float(share.max()), int(share.argmax())
-    fault = (f"is off by {float(error.flatten()[at]):.2g} where {float(allowed.flatten()[at]):.2g} is allowed "
-             f"(the original is off by {float(theirs.flatten()[at]):.2g})")
-    return Judged(fault if worst > 1 else "", worst, float(torch.where(counted, error, 0.0).max()) / size,
-                  float(torch.where(counted, theirs, 0.0).max()) / size)
+    fault = (f"is off by {float(error[at]):.2g} where {float(error[at] / share[at]):.2g} is allowed "
+             f"(the original is off by {float(theirs[at]):.2g})") if worst > 1 else ""
+    return Part(fault, worst, float(error.max()), float(theirs.max()), float(size.max()))
 
 
 # ----------------------------------------------------------------------------------------------------------- the draws
