@@ -63,6 +63,7 @@ PROVING = 0.2                                              # of all the time; no
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
 CLEARLY = 1.5                                              # times as fast as the original: rounding is measured at once
+LONGEST = 0.8                                              # of the time that is left, for rounding
 ALONE = 0.05                                               # of the time that is left, for rounding before proofs begin
 LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
 
@@ -445,7 +446,7 @@ class Rounding(Thread):
         self.done, self.one_at_a_time = False, Lock()
 
     def begin(self, seed: int) -> None:
-        self.racer.tell(do="contract", seed=seed, until=0.7 * self.seconds)
+        self.racer.tell(do="contract", seed=seed, until=LONGEST * self.seconds)
         self.start()
 
     def ending(self, proving: Run) -> Run:

@@ -59,6 +59,7 @@ class Racer:
 
         from samesame.optimize.job import load, runnable
 
+        memory(reuse=False)
         torch.set_num_threads(job["threads"])
         torch.set_float32_matmul_precision(job["precision"])
         torch.set_default_dtype(getattr(torch, job["dtype"].removeprefix("torch.")))
@@ -101,8 +102,31 @@ class Racer:
         place = self.folder / "oracle"
         place.mkdir(exist_ok=True)
         frozen = self.way in (FROZEN, BOTH)
-        return asdict(contract(self.job, self.program, seed, frozen=frozen, seconds=until, place=place,
-                               there=self.there))
+        try:
+            memory(reuse=True)
+            return asdict(contract(self.job, self.program, seed, frozen=frozen, seconds=until, place=place,
+                                   there=self.there))
+        finally:
+            memory(reuse=False)
+
+
+TRIM_THRESHOLD, MMAP_THRESHOLD, MMAP_MAX = -1, -3, -4       # what glibc's mallopt calls them
+STEADY = 32 << 20                                          # bytes: as far as glibc itself raises its threshold
+
+
+def memory(reuse: bool) -> None:
+    """How the C library hands out large blocks: all from its heap, and none back, so that the many tensors of a draw
+    are in pages that are there; or as in a process that has run for a while, the same for all that race."""
+    import ctypes
+
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallopt"):                    # another one than glibc
+        return
+    library.mallopt(MMAP_MAX, 0 if reuse else 1 << 16)
+    library.mallopt(MMAP_THRESHOLD, STEADY)
+    library.mallopt(TRIM_THRESHOLD, (1 << 31) - 1 if reuse else 2 * STEADY)
+    if not reuse:
+        library.malloc_trim(0)
 
 
 class GraphRacer(Racer):
