@@ -147,11 +147,11 @@ class Told(Racer):
 def test_of_one_that_is_clearly_faster_rounding_is_measured_at_once(early: Any) -> None:
     original, fast, other = Told(10.0, 0.0, KEPT, None), Told(1.0, 1.0, KEPT), Told(5.0, 0.0, KEPT, None)
     early.racers = [original, fast, other]
-    Attempt.begin_rounding(early, fast)  # type: ignore[arg-type]
+    Attempt.establish_early(early, [None], fast)  # type: ignore[arg-type, list-item]
     assert early.raced == [([original, fast], [False] * 3)] and fast.told[0]["do"] == "contract"
     Attempt.race(early, early.racers, 6, 1.0)  # type: ignore[arg-type]
     assert early.raced[-1] == ([original, other], [False, True, False]) and not fast.stopped_at
-    assert established(early, fast) == [(fast, SAME)] and len(fast.told) == 1
+    assert established(early, fast) == [(fast, SAME)] and len(fast.told) == 1 and len(early.proofs) == 1
     Attempt.race(early, early.racers, 6, 1.0)  # type: ignore[arg-type]
     assert early.raced[-1] == ([original, fast, other], [False] * 3)
 
@@ -159,17 +159,17 @@ def test_of_one_that_is_clearly_faster_rounding_is_measured_at_once(early: Any) 
 def test_of_one_that_is_not_it_is_measured_when_it_leads(early: Any) -> None:
     original, fast = Told(1.2, 0.0, KEPT, None), Told(1.0, 0.0, KEPT)
     early.racers = [original, fast]
-    Attempt.begin_rounding(early, fast)  # type: ignore[arg-type]
+    Attempt.establish_early(early, [None], fast)  # type: ignore[arg-type]
     assert early.early is None and not fast.told
     assert established(early, fast) == [(fast, SAME)] and len(fast.told) == 1
 
 
-def test_where_it_was_too_much_before_no_proof_begins(early: Any) -> None:
+def test_where_it_was_too_much_before_no_proof_goes_on(early: Any) -> None:
     original, fast = Told(10.0, 0.0, KEPT, None), Told(1.0, 0.0, BROKEN)
     early.racers = [original, fast]
-    Attempt.begin_rounding(early, fast)  # type: ignore[arg-type]
+    Attempt.establish_early(early, [None], fast)  # type: ignore[arg-type]
     early.early.join()
-    assert fast.failed and established(early, fast) == [] and not early.proofs
+    assert fast.failed and established(early, fast) == [] and len(early.proofs) == 1
     run = Run(60.0)
     assert early.early.ending(run) is run and run.over
 
@@ -177,6 +177,6 @@ def test_where_it_was_too_much_before_no_proof_begins(early: Any) -> None:
 def test_it_is_waited_for_no_longer_when_all_is_over(early: Any) -> None:
     original, fast = Told(10.0, 0.0, KEPT, None), Told(1.0, 60.0, KEPT)
     early.racers = [original, fast]
-    Attempt.begin_rounding(early, fast)  # type: ignore[arg-type]
+    Attempt.establish_early(early, [None], fast)  # type: ignore[arg-type]
     early.early.end()
     assert not early.early.is_alive() and fast.killed.is_set()

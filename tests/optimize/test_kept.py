@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import warnings
 from functools import partial
 from itertools import combinations
 
@@ -17,7 +18,7 @@ from samesame.optimize.dropin import EAGER
 from samesame.optimize.facts import facts_of
 from samesame.optimize.kept import in_memory
 from samesame.optimize.saved import files_of
-from samesame.report.optimized import FASTER, Contract, Formula, Row, Step
+from samesame.report.optimized import FASTER, NOTHING, Contract, Formula, Row, Step
 from samesame.store import Store
 from samesame.versions import versions
 
@@ -149,3 +150,36 @@ def test_formulas_and_steps_come_back(store, decided, monkeypatch):
     _, second = optimized(store)
     assert second.report.measured and second.report.formulas == (formula,)
     assert [(s.rule, list(s.drawn)) for s in second.report.steps] == [("take-out", ["<math/>", ""])]
+
+
+def test_that_nothing_was_found_is_kept_too(store, monkeypatch):
+    def decide(attempt, found):
+        attempt.report.verdict, attempt.report.way, attempt.report.rows = NOTHING, EAGER, ROWS[:1]
+        return verb.Optimized(attempt.own(EAGER), attempt.report)
+
+    monkeypatch.setattr(verb.Attempt, "searched", lambda attempt: ())
+    monkeypatch.setattr(verb.Attempt, "decide", decide)
+    optimized(store)
+    module, second = optimized(store)
+    assert second.module is module and second.report.measured
+
+
+class Counted(Pooled):
+    """It has a buffer that nothing reads, as far as one sees."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.register_buffer("count", torch.tensor(1.0))
+
+    def forward(self, x):
+        return self.linear(x).mean(-2) + 0 * len(str(self.count.item()))
+
+
+def test_what_has_other_numbers_in_it_is_searched_anew(store, decided):
+    module, inputs = Counted(8).eval(), (torch.randn(5, 8),)
+    for count in (1.0, 1.0, 3.0):
+        module.count.fill_(count)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert not optimize(module, inputs, store=store, minutes=1, threads=1).module._instead.unfit
+    assert len(decided) == 2

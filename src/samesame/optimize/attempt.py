@@ -38,7 +38,7 @@ from samesame.operators.execute import on_threads
 from samesame.optimize import native, search, segments
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, Found, by_compiler
+from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, by_compiler
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.ir import Program as Kernels
 from samesame.optimize.job import Job, example_of, keep, name_of, runnable
@@ -64,6 +64,7 @@ COMPILING = 0.35                                           # of the time that is
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
 CLEARLY = 1.5                                              # times as fast as the original: rounding is measured at once
 LONGEST = 0.8                                              # of the time that is left, for rounding
+EARLY = 0.35                                               # of the time that is left, for a proof before all are ready
 ALONE = 0.05                                               # of the time that is left, for rounding before proofs begin
 LEAST, TUNING = 0.5, 8.0                                   # seconds for one group of kernels
 
@@ -136,8 +137,8 @@ class Attempt:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = self.module_of(files) if files else self.own(report.way)
-        if isinstance(module._instead, Found) and module._instead.unfit:
-            return None                                    # other numbers stand in it than this program has
+        if files and module._instead.unfit:                # other numbers stand in it than this program has
+            return None
         return Optimized(module, report, files, certificate)
 
     def facts(self, candidate: Candidate, way: str, verdict: Verdict | None = None) -> dict[str, Any]:
@@ -261,7 +262,7 @@ class Attempt:
             for racer in self.lineup(found):
                 racers.append(racer)
                 (own if racer.candidate is None else entered).append(racer)
-            self.start(racers, until)
+            self.start(racers, until, found)
             self.race(racers, HEAT, 0.2 * self.left)
             first = self.fastest(entered)
             if first is not None and first.candidate is not None and not found[first.candidate].complete:
@@ -293,26 +294,27 @@ class Attempt:
         yield from own
         yield from ours
 
-    def start(self, racers: Iterable[Racer], until: float) -> None:
+    def start(self, racers: Iterable[Racer], until: float, found: Sequence[Candidate] = ()) -> None:
         """Start them, in this order but for those that are getting ready by themselves, for which there is time yet: so
-        two do at once where there are two cores."""
+        two do at once where there are two cores. The first that was `found` may be established before the others."""
         waiting = list(racers)
         while waiting:
             alone = (racer for racer in waiting if self.ahead is None or not self.ahead.busy(racer))
             waiting.remove(racer := next(alone, waiting[0]))
             self.begin(racer, until)
-            if racer.candidate is not None and self.early is None:
-                self.begin_rounding(racer)
+            if racer.candidate == 0 and found and self.early is None:
+                self.establish_early(found, racer)
 
-    def begin_rounding(self, racer: Racer) -> None:
-        """Measure the rounding of the first that was found where it is clearly faster than the original: torch's own
-        ways may take long yet to get ready."""
+    def establish_early(self, found: Sequence[Candidate], racer: Racer) -> None:
+        """Measure the rounding of the first that was found, and look for its proof, where it is clearly faster than the
+        original: torch's own ways may take long yet to get ready."""
         original = self.racers[0]
         if original.running and racer.running and original.candidate is None:
             race([original, racer], HEAT, time.monotonic() + ALONE * self.left, self.seed)
             if original.measured and racer.measured and CLEARLY * racer.lower < original.lower:
                 self.early = Rounding(racer, self.left)
                 self.early.begin(self.seed)
+                self.early.verdict = self.proof(found, racer, self.early.ending(Run(max(EARLY * self.left, 5.0))))
 
     def race(self, racers: Sequence[Racer], rounds: int, seconds: float) -> None:
         """All of them but one whose rounding is being measured, which stands still meanwhile."""
@@ -355,8 +357,10 @@ class Attempt:
             with self.early if self.early is not None and begun else Rounding(racer, self.left) as rounding:
                 if not begun:
                     rounding.begin(self.seed)
-                rounding.join(min(ALONE * self.left, 60.0))
-                if rounding.is_alive() or rounding.held is not None:
+                rounding.join(min(ALONE * self.left, 60.0) if rounding.verdict is None else None)
+                if rounding.verdict is not None:
+                    verdict = rounding.verdict
+                elif rounding.is_alive() or rounding.held is not None:
                     verdict = self.proof(found, racer, rounding.ending(self.proving()))
             if rounding.held is None:
                 continue
@@ -442,6 +446,7 @@ class Rounding(Thread):
         super().__init__(daemon=True)
         self.racer, self.seconds, self.until = racer, seconds, time.monotonic() + seconds
         self.proving: Run | None = None
+        self.verdict: Verdict | str | None = None          # where the proof was looked for already
         self.held: Contract | None = None
         self.done, self.one_at_a_time = False, Lock()
 
