@@ -1,11 +1,15 @@
 """Proposals: agreement of values up to a layout is found whatever the layout, and broken by one different element."""
 
 from itertools import permutations
+from math import inf, isfinite, isnan, nan
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from samesame.formula.expr import Size
+from samesame.relate import propose
 from samesame.relate.layout import Permute, Reshape, Whole, over_symbols, takes_all, values
 from samesame.relate.propose import Proposer, agree, difference
 
@@ -103,3 +107,21 @@ def test_agreement_wants_infinities_in_place_and_kinds_alike():
     assert difference(torch.tensor([1.0, nan]), torch.tensor([nan, 1.0])) == float("inf")
     assert difference(torch.tensor([inf, 1.0]), torch.tensor([nan, 1.0])) == float("inf")
     assert difference(torch.tensor([1.0, nan]), torch.tensor([1.0, nan])) == 0
+
+
+FLOATS = st.sampled_from([0.0, -0.0, 1.0, -3.5, 1e-300, 1e200, -1e200, 1.7e308, inf, -inf, nan])
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS), max_size=9), st.integers(1, 4), st.booleans())
+def test_a_difference_is_what_it_is_called(pairs, at_once, same):
+    """Whatever is not a number where, and in however many pieces it is looked at."""
+    a = torch.tensor([x for x, _ in pairs], dtype=torch.float64)
+    b = a.clone() if same else torch.tensor([y for _, y in pairs], dtype=torch.float64)
+    both = [(x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True) if isfinite(x) and isfinite(y)]
+    in_place = all(x == y or (isnan(x) and isnan(y)) or (isfinite(x) and isfinite(y))
+                   for x, y in zip(a.tolist(), b.tolist(), strict=True))
+    scale = max((abs(z) for pair in both for z in pair), default=0.0)
+    expected = inf if not in_place else max((abs(x - y) for x, y in both), default=0.0) / scale if scale else 0.0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(propose, "_AT_ONCE", at_once)
+        assert difference(a, b) == expected

@@ -472,11 +472,15 @@ def agree(value: Any, output: torch.Tensor, within: float | None = None) -> bool
         return False
     if not (value.is_floating_point() or value.is_complex()):
         return torch.equal(value, output)
+    if torch.equal(value, output):                         # as nearly always, and bits are soon compared
+        return True
     wide = torch.complex128 if value.is_complex() else torch.float64
     a, b = value.to(wide), output.to(wide)
     finite = b.isfinite()
-    if not torch.equal(a[~finite].nan_to_num(nan=0.5), b[~finite].nan_to_num(nan=0.5)):
-        return False
-    scale = b[finite].abs().amax() if bool(finite.any()) else 0.0
+    if not bool(finite.all()):
+        if not torch.equal(a[~finite].nan_to_num(nan=0.5), b[~finite].nan_to_num(nan=0.5)):
+            return False
+        a, b = a[finite], b[finite]
+    scale = b.abs().amax() if b.numel() else 0.0
     tolerance = within or ROUNDING.get(value.abs().dtype if value.is_complex() else value.dtype, COARSE)
-    return bool(((a[finite] - b[finite]).abs() <= tolerance * scale).all())
+    return bool(((a - b).abs() <= tolerance * scale).all())

@@ -39,13 +39,14 @@ def _root(name: str, left: Node, right: Node, relating: Relating, values: tuple[
     for position, (mine, yours) in enumerate(zip(*values, strict=True)):
         x, y = mine[left.name], yours[right.name]
         agreeing = agreeing and agree(x, y, AGREES)
+        off = difference(x, y)
         if position == 0 or not suspect:         # a weight that may be made of others is drawn without regard to them
-            apart = max(apart, difference(x, y))
-        gap = torch.sub(*reals(x, y)).abs()
-        gap = gap[torch.isfinite(gap)]
-        if difference(x, y) == math.inf:
+            apart = max(apart, off)
+        if off == math.inf:
             worst = mean = math.inf
-        elif gap.numel():
+        elif off:
+            gap = torch.sub(*reals(x, y)).abs()
+            gap = gap[torch.isfinite(gap)]
             worst, mean = max(worst, float(gap.max())), max(mean, float(gap.mean()))
     if not agreeing and apart > (ROUNDED if _may_be_rounded(relating) else REFUTES):
         told = f"they differ by {apart:.2g} of the largest magnitude, in float64"
