@@ -3,10 +3,13 @@ inputs."""
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from pooled import inputs as pooled_inputs
 from pooled import module as pooled
 from torch import nn
@@ -371,3 +374,20 @@ def test_what_underflows_may_be_zero_in_another_order():
     assert not held(scaled, in_halves, torch.full((3, 4), 1e-15)).failed
     assert "is off by" in held(scaled, lambda x: in_halves(x) * 0, torch.full((3, 4), 1e-15)).failed
     assert "is off by" in held(scaled, lambda x: in_halves(x) * (1 + 1e-5), torch.full((3, 4), 1e-5)).failed
+
+
+NUMBERS = st.sampled_from([0.0, 1.0, 1.0 + 1e-6, -2.0, 3e38, math.inf, -math.inf, math.nan])
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=12),
+       st.sampled_from(["draw 1", "NaN", "+∞"]))
+def test_an_output_is_judged_alike_in_pieces(rows: list[tuple[float, float, float]], label: str) -> None:
+    own, other, true = (torch.tensor(column) for column in zip(*rows, strict=True))
+    estimate = torch.full((len(rows),), 1e-7, dtype=torch.float64)
+    at_once = rules.beyond(own, other, true.double(), estimate, label, 1e-38)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "AT_ONCE", 2)
+        in_pieces = rules.beyond(own, other, true.double(), estimate, label, 1e-38)
+    assert bool(in_pieces.fault) == bool(at_once.fault)
+    if not at_once.fault:
+        assert in_pieces == at_once

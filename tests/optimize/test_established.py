@@ -61,7 +61,8 @@ def attempt() -> Iterator[Any]:
         return "not proved" if run.over else SAME
 
     made = SimpleNamespace(left=20.0, seed=3, report=SimpleNamespace(contract=None), proof=proof, proofs=proofs)
-    made.early = None
+    made.early, made.device, made.ahead = None, "cpu", None
+    made.is_early = lambda racer: Attempt.is_early(made, racer)
     made.takes, made.proving = 0.0, lambda: Run(0.7 * made.left)
     yield made
 
@@ -126,6 +127,7 @@ def early(attempt: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     attempt.raced, attempt.racers = [], []
     monkeypatch.setattr(attempts, "race", race)
+    monkeypatch.setattr(attempts, "cores", lambda: 2)
     return attempt
 
 
@@ -180,3 +182,33 @@ def test_it_is_waited_for_no_longer_when_all_is_over(early: Any) -> None:
     Attempt.establish_early(early, [None], fast)  # type: ignore[arg-type]
     early.early.end()
     assert not early.early.is_alive() and fast.killed.is_set()
+
+
+def test_one_that_was_begun_early_is_asked_for_before_others(early: Any) -> None:
+    """Its time is of a race in which others got ready, and two contracts at once would write the same files."""
+    original, first, quicker = Told(10.0, 0.0, KEPT, None), Told(1.0, 0.5, KEPT), Told(0.5, 0.0, KEPT, 1)
+    early.racers = [original, first, quicker]
+    Attempt.establish_early(early, [None], first)  # type: ignore[arg-type, list-item]
+    asked = Attempt.established(early, [None, None], [quicker, first])  # type: ignore[arg-type, list-item]
+    assert next(asked) == (first, SAME) and not quicker.told
+    assert next(asked) == (quicker, SAME)
+
+
+@pytest.mark.parametrize("why", ["one core", "a GPU", "the original gets ready"])
+def test_nothing_is_begun_early_where_it_would_be_unfair(early: Any, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    original, fast = Told(10.0, 0.0, KEPT, None), Told(1.0, 0.0, KEPT)
+    early.racers = [original, fast]
+    monkeypatch.setattr(attempts, "cores", lambda: 1 if why == "one core" else 2)
+    early.device = "cuda" if why == "a GPU" else "cpu"
+    early.ahead = SimpleNamespace(busy=lambda racer: racer is original) if "original" in why else None
+    Attempt.establish_early(early, [None], fast)  # type: ignore[arg-type, list-item]
+    assert early.early is None and not early.raced and not fast.told
+
+
+def test_a_proof_that_had_no_time_early_is_looked_for_again(early: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    original, fast = Told(10.0, 0.0, KEPT, None), Told(1.0, 0.0, KEPT)
+    early.racers, early.takes, early.left = [original, fast], 60.0, 0.1
+    monkeypatch.setattr(attempts, "Run", lambda seconds: Run(0.1))
+    Attempt.establish_early(early, [None], fast)  # type: ignore[arg-type, list-item]
+    early.takes, early.left = 0.0, 20.0
+    assert early.early.verdict is None and established(early, fast) == [(fast, SAME)] and len(early.proofs) == 2

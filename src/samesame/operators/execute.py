@@ -37,6 +37,9 @@ OVERWRITES = frozenset(     # operators in place that write the whole of their f
 )
 WIDE = {torch.complex32: torch.complex128, torch.complex64: torch.complex128, torch.complex128: torch.complex128}
 
+# Dtypes that torch compares as they are.
+COMPARED = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128})
+
 
 def execute(
     graph: Graph,

@@ -47,7 +47,7 @@ from samesame.optimize.machine import here
 from samesame.optimize.saved import files_of, save, write_files
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.specification import Specification
-from samesame.optimize.timing import ROUNDS, Ahead, Racer, incumbent, race
+from samesame.optimize.timing import ROUNDS, Ahead, Racer, cores, incumbent, race
 from samesame.optimize.tune import Tuned, tune
 from samesame.report import headline
 from samesame.report.optimized import FASTER, NOTHING, Contract, Report, Row
@@ -57,7 +57,7 @@ from samesame.versions import versions_of_packages
 HEAT = 6                                                   # rounds in which candidates are told apart
 NEAR = 1.15                                                # times the best incumbent, to be raced to the end
 TRIED = 4                                                  # candidates that race
-FASTEST = 2                                                # of these, for which a proof is looked for
+FASTEST = 2                                                # of these, whose contracts hold, for a proof
 RACING = 0.6                                               # of all the time, for what follows the search
 PROVING = 0.2                                              # of all the time; no process starts in it
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
@@ -272,7 +272,8 @@ class Attempt:
                 self.race(late, HEAT, 0.2 * self.left)
                 entered += late
             best = self.fastest(own)
-            near = [r for r in entered if r.running and r.measured and best is not None and r.lower < NEAR * best.lower]
+            near = [r for r in entered if r.running and r.measured and best is not None
+                    and (r.lower < NEAR * best.lower or self.is_early(r))]
             for racer, verdict in self.established(found, near):
                 others = [other for other in own if other.running]
                 self.race([*others, racer], ROUNDS, self.left)
@@ -309,12 +310,20 @@ class Attempt:
         """Measure the rounding of the first that was found, and look for its proof, where it is clearly faster than the
         original: torch's own ways may take long yet to get ready."""
         original = self.racers[0]
-        if original.running and racer.running and original.candidate is None:
+        ready = original.running and original.candidate is None and not (self.ahead and self.ahead.busy(original))
+        if ready and racer.running and self.device == "cpu" and cores() > 1:
             race([original, racer], HEAT, time.monotonic() + ALONE * self.left, self.seed)
             if original.measured and racer.measured and CLEARLY * racer.lower < original.lower:
                 self.early = Rounding(racer, self.left)
                 self.early.begin(self.seed)
-                self.early.verdict = self.proof(found, racer, self.early.ending(Run(max(EARLY * self.left, 5.0))))
+                proving = self.early.ending(Run(max(EARLY * self.left, 5.0)))
+                self.early.verdict = self.proof(found, racer, proving)
+                if isinstance(self.early.verdict, str) and proving.over:
+                    self.early.verdict = None              # there will be more time when it leads
+
+    def is_early(self, racer: Racer) -> bool:
+        """Whether it is the one that was clearly faster at once: it has not run beside the others since."""
+        return self.early is not None and self.early.racer is racer
 
     def race(self, racers: Sequence[Racer], rounds: int, seconds: float) -> None:
         """All of them but one whose rounding is being measured, which stands still meanwhile."""
@@ -348,14 +357,15 @@ class Attempt:
         return min((r for r in racers if r.running and r.measured), key=lambda r: r.lower, default=None)
 
     def established(self, found: Sequence[Candidate], racers: Sequence[Racer]) -> Iterator[tuple[Racer, Verdict]]:
-        """The fastest racers that keep the numeric contract and are proved to compute the same, the fastest first.
-        Rounding is measured in the racer's process while the proof is looked for in this one."""
+        """The fastest racers that keep the numeric contract and are proved to compute the same, the fastest first, but
+        before them one that was begun early: two contracts share a folder. Rounding is measured in the racer's process
+        while the proof is looked for in this one."""
         kept = 0
-        for racer in sorted(racers, key=lambda racer: racer.lower):
+        for racer in sorted(racers, key=lambda racer: (not self.is_early(racer), racer.lower)):
             verdict: Verdict | str = ""
-            begun = self.early is not None and self.early.racer is racer
-            with self.early if self.early is not None and begun else Rounding(racer, self.left) as rounding:
-                if not begun:
+            early = self.early if self.is_early(racer) else None
+            with early or Rounding(racer, self.left) as rounding:
+                if early is None:
                     rounding.begin(self.seed)
                 rounding.join(min(ALONE * self.left, 60.0) if rounding.verdict is None else None)
                 if rounding.verdict is not None:
@@ -474,7 +484,8 @@ class Rounding(Thread):
     def end(self) -> None:
         """Wait for it no longer."""
         self.racer.signal(SIGKILL)
-        self.join()
+        if self.ident is not None:                         # it was started
+            self.join()
 
     def run(self) -> None:
         answer = self.racer.answer(max(self.until - time.monotonic(), 1.0))

@@ -90,8 +90,8 @@ class Oracle:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """With all cores, as nothing is timed; and attention as arithmetic has it: torch's fused one makes zeros of a
-        query with a NaN."""
+        """With all cores, as this process stands still while another is timed; and attention as arithmetic has it:
+        torch's fused one makes zeros of a query with a NaN."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else torch.get_num_threads()
         with on_threads(cores), few_threads(sizes(self.graph)), sdpa_kernel(SDPBackend.MATH):
             yield

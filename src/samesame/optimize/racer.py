@@ -110,20 +110,20 @@ class Racer:
             memory(reuse=False)
 
 
-TRIM_THRESHOLD, MMAP_THRESHOLD, MMAP_MAX = -1, -3, -4       # what glibc's mallopt calls them
-STEADY = 32 << 20                                          # bytes: as far as glibc itself raises its threshold
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3                    # what glibc's mallopt calls them
+STEADY, REUSED = 32 << 20, 128 << 20                       # bytes: as far as glibc raises its own, and more
 
 
 def memory(reuse: bool) -> None:
-    """How the C library hands out large blocks: all from its heap, and none back, so that the many tensors of a draw
-    are in pages that are there; or as in a process that has run for a while, the same for all that race."""
+    """How the C library hands out large blocks: all but the largest (widened weights) from its heap, which stays, so
+    that the many tensors of a draw lie in pages that are there; or as in a process that has run for a while, the same
+    for all that race."""
     import ctypes
 
     library = ctypes.CDLL(None)
     if not hasattr(library, "mallopt"):                    # another one than glibc
         return
-    library.mallopt(MMAP_MAX, 0 if reuse else 1 << 16)
-    library.mallopt(MMAP_THRESHOLD, STEADY)
+    library.mallopt(MMAP_THRESHOLD, REUSED if reuse else STEADY)
     library.mallopt(TRIM_THRESHOLD, (1 << 31) - 1 if reuse else 2 * STEADY)
     if not reuse:
         library.malloc_trim(0)
