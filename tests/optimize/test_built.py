@@ -277,7 +277,7 @@ def test_functions_are_told_from_one_another(monkeypatch: pytest.MonkeyPatch) ->
     assert parts_of(times) != first
 
 
-class Callable2:
+class Called:
     def __init__(self, by: float) -> None:
         self.by = by
 
@@ -331,8 +331,8 @@ def with_function(by: float) -> Any:
 
 
 APART: dict[str, Callable[[float], Any]] = {
-    "an object that is called": Callable2,
-    "a method of an object": lambda by: Callable2(by).method,
+    "an object that is called": Called,
+    "a method of an object": lambda by: Called(by).method,
     "a default of a method": method_with,
     "a default of a function that it has": with_function,
     "what a function that it has closes over": lambda by: module_with(act=closed_over(by)),
@@ -366,6 +366,12 @@ def test_an_enumeration_with_another_value_is_another() -> None:
         assert parts_of(module_with(k=Number.ONE)) != before
     finally:
         Number.ONE._value_ = 1.0
+
+
+def test_tensors_of_what_is_called_are_watched() -> None:
+    tensor = torch.ones(1)
+    for program in (Called(tensor), Called(tensor).method, partial(F.relu, tensor)):  # type: ignore[arg-type]
+        assert [found for *_, found in loose(program, [])] == [tensor]
 
 
 def test_what_cannot_be_looked_into_raises_nothing() -> None:

@@ -478,7 +478,7 @@ class Rounding(Thread):
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Wait for it; where the proof was interrupted, no longer than until the racer has ended."""
         if kind is not None:
-            self.racer.signal(SIGKILL)
+            self.end()
         self.join()
 
     def end(self) -> None:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from enum import Enum
 from functools import _lru_cache_wrapper, partial
 from hashlib import sha256
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -68,17 +68,22 @@ def of_part(part: nn.Module, held: Collection[int]) -> dict[str, str]:
 
 
 def of_callable(original: Any, held: Collection[int]) -> dict[str, str]:
-    """Of a function, a partial call or a method of some object."""
-    told = dict[str, str]()
+    """Of a function, a partial call, an object that is called, or a method of one."""
+    functions, given = taken_apart(original)
+    return ({"what it is given": shown(given)} if given else {}) | of_code(functions, held)
+
+
+def taken_apart(original: Any) -> tuple[list[FunctionType], list[Any]]:
+    """The functions that run where something that is no module is called, and what is given to them beside arguments:
+    those of a partial call, an object's attributes."""
     if isinstance(original, partial):
-        told["arguments"] = shown([*original.args, original.keywords])
-        return told | of_callable(original.func, held)
+        functions, given = taken_apart(original.func)
+        return functions, [*original.args, original.keywords, *given]
     if isinstance(original, MethodType):
-        told["object"] = shown(list(vars(original.__self__).items()) if hasattr(original.__self__, "__dict__") else ())
-    elif not inspect.isroutine(original) and hasattr(original, "__dict__"):
-        told["object"] = shown([item for item in vars(original).items() if not item[0].startswith("__")])
-        original = getattr(type(original), "__call__", original)  # noqa: B004
-    return told | of_code(list(functions_in(original)), held)
+        return list(functions_in(original)), list(getattr(original.__self__, "__dict__", {}).items())
+    if inspect.isroutine(original) or not hasattr(original, "__dict__"):
+        return list(functions_in(original)), []
+    return list(functions_in(type(original).__call__)), list(vars(original).items())
 
 
 def attributes_of(part: nn.Module) -> list[tuple[str, Any]]:
@@ -154,6 +159,12 @@ def variables_of(function: FunctionType) -> dict[str, Any]:
     space = function.__globals__
     found = {name: space[name] for name in sorted(names_in(function.__code__))
              if name in space and not name.startswith("__")}
+    return found | closed_over(function)
+
+
+def closed_over(function: FunctionType) -> dict[str, Any]:
+    """What a function has of the functions around it."""
+    found = dict[str, Any]()
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):                         # nothing is in it yet
             found[name] = cell.cell_contents
@@ -206,18 +217,10 @@ def shown(value: Any, depth: int = 0) -> str:
     if isinstance(value, partial):
         return f"partial({each([value.func, *value.args, value.keywords])})"
     if inspect.isfunction(value) or isinstance(value, MethodType):
-        inner = [(code_of(function.__code__), function.__defaults__, function.__kwdefaults__,
-                  [cell.cell_contents for cell in function.__closure__ or () if full(cell)])
+        inner = [(code_of(function.__code__), function.__defaults__, function.__kwdefaults__, closed_over(function))
                  for function in functions_in(value)]
         return f"{value.__qualname__} {digest_of(each(inner))[:8]}"
     return value.__qualname__ if isinstance(value, type | BuiltinFunctionType) else kind
-
-
-def full(cell: CellType) -> bool:
-    """Whether something is in it."""
-    with suppress(ValueError):
-        return cell.cell_contents is not cell
-    return False
 
 
 def is_numpys(value: Any) -> bool:
@@ -237,13 +240,13 @@ def numbers_of(tensor: torch.Tensor) -> str:
     return f"{text} with numbers {digest_of(repr(tensor.tolist()))[:8]}" if has_numbers(tensor) else text
 
 
-Place = tuple[dict[str, Any] | None, str, torch.Tensor]
+Loose = tuple[dict[str, Any] | None, str, torch.Tensor]
 
 
-def loose(original: Any, read: Collection[str]) -> list[Place]:
+def loose(original: Any, read: Collection[str]) -> list[Loose]:
     """The small tensors of a program that may be numbers in what was found, and where those stand that a module has by
     name: the dict, and the key."""
-    held, found, functions = ids_of(original, read), list[Place](), list[FunctionType]()
+    held, found, functions = ids_of(original, read), list[Loose](), list[FunctionType]()
 
     def look(value: Any, holder: dict[str, Any] | None = None, name: str = "a tensor", depth: int = 0) -> None:
         if isinstance(value, torch.Tensor):
@@ -266,8 +269,8 @@ def loose(original: Any, read: Collection[str]) -> list[Place]:
             functions += methods
             look(values)
     else:
-        look(original if isinstance(original, partial) else ())
-        functions += functions_in(original.func if isinstance(original, partial) else original)
+        functions, given = taken_apart(original)
+        look(given)
     for function in functions:
         for name, value in variables_of(function).items():
             look(value if is_plain(value) else (), None, name)

@@ -29,7 +29,7 @@ from samesame.optimize.machine import compiler, here, threading_runtime
 from samesame.store import default_path
 
 FLAGS = ("-std=gnu++17", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-Wno-psabi", "-w")
-HERE = torch.device("cpu")                             # whatever device a context or a default says
+CPU = torch.device("cpu")                             # whatever device a context or a default says
 Description = dict[str, Any]                         # plain data: lists, dictionaries, texts and numbers
 
 
@@ -188,7 +188,7 @@ class Compiled:
     def _made(self, role: str) -> dict[int, torch.Tensor]:
         """New tensors for all that has this role, by their slots."""
         forms = {i: self._form(name) for i, name in enumerate(self._slots) if self._role(name) == role}
-        return {i: torch.empty(shape, dtype=dtype, device=HERE) for i, (shape, dtype) in forms.items()}
+        return {i: torch.empty(shape, dtype=dtype, device=CPU) for i, (shape, dtype) in forms.items()}
 
     def __call__(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         if len(tensors) != len(self._expected):
@@ -201,7 +201,7 @@ class Compiled:
             place += 1
         outputs = []
         for shape, dtype in self._outputs:
-            outputs.append(made := torch.empty(shape, dtype=dtype, device=HERE))
+            outputs.append(made := torch.empty(shape, dtype=dtype, device=CPU))
             at[place] = made.data_ptr()
             place += 1
         if self._ahead:

@@ -182,7 +182,7 @@ class Judged(NamedTuple):
     original_error: float = 0.0
 
 
-class Part(NamedTuple):
+class Piece(NamedTuple):
     """The same of some elements, with errors as they are, and the largest magnitude."""
 
     fault: str = ""
@@ -199,16 +199,17 @@ def beyond(
     as many elements at a time as a core's cache holds: there are a dozen steps, and some outputs have millions."""
     four = [x.reshape(-1) for x in (own, other, true, estimate)]
     pieces = ([x[start : start + AT_ONCE].double() for x in four] for start in range(0, own.numel(), AT_ONCE))
-    parts = [part_beyond(own, other, true, estimate, label, least) for own, other, true, estimate in pieces] or [Part()]
-    size = max(part.size for part in parts) or 1.0
-    first = max(parts, key=lambda part: (math.inf if part.fault and part.worst <= 1 else part.worst))
-    return Judged(first.fault, max(part.worst for part in parts), max(part.error for part in parts) / size,
-                  max(part.original_error for part in parts) / size)
+    found = [piece_beyond(own, other, true, estimate, label, least)
+             for own, other, true, estimate in pieces] or [Piece()]
+    size = max(piece.size for piece in found) or 1.0
+    first = max(found, key=lambda piece: math.inf if piece.fault and piece.worst <= 1 else piece.worst)
+    return Judged(first.fault, max(piece.worst for piece in found), max(piece.error for piece in found) / size,
+                  max(piece.original_error for piece in found) / size)
 
 
-def part_beyond(
+def piece_beyond(
     own: torch.Tensor, other: torch.Tensor, true: torch.Tensor, estimate: torch.Tensor, label: str, least: float
-) -> Part:
+) -> Piece:
     """A NaN in the inputs must come out where it does, and may where arithmetic has it, as may what an ∞ in them leads
     to; what is too large, or ∞ − ∞, may be either in another order. Beside these, numbers are numbers. What is less
     than the least normal number may be zero in another order, so an error of so much counts for nothing.
@@ -220,11 +221,11 @@ def part_beyond(
     numbers, nan = own.isfinite(), label == "NaN"
     ours_alone = (label in OUTSIDE) & ~true.isfinite() & numbers & ~other.isfinite()
     if nan and not torch.equal(own.isnan() | ours_alone & other.isnan(), other.isnan()):
-        return Part("has a number where the original has NaN, or the other way round")
+        return Piece("has a number where the original has NaN, or the other way round")
     if bool((~numbers & other.isfinite()).any()) and not nan:
-        return Part("is finite where the original is not")
+        return Piece("is finite where the original is not")
     if bool((numbers & ~other.isfinite() & ~ours_alone).any()):
-        return Part("is not finite where the original is")
+        return Piece("is not finite where the original is")
     allowed = torch.maximum(2 * theirs, C * estimate.nan_to_num(0.0, math.inf)).clamp(min=least)
     counted = numbers & true.isfinite() & allowed.isfinite() & (error > 0)
     if label in OUTSIDE:
@@ -232,11 +233,11 @@ def part_beyond(
     return told(*(torch.where(counted, x, 0.0) for x in (error / allowed, error, theirs, true.abs())))
 
 
-def told(share: torch.Tensor, error: torch.Tensor, theirs: torch.Tensor, size: torch.Tensor) -> Part:
+def told(share: torch.Tensor, error: torch.Tensor, theirs: torch.Tensor, size: torch.Tensor) -> Piece:
     worst, at = float(share.max()), int(share.argmax())
     fault = (f"is off by {float(error[at]):.2g} where {float(error[at] / share[at]):.2g} is allowed "
              f"(the original is off by {float(theirs[at]):.2g})") if worst > 1 else ""
-    return Part(fault, worst, float(error.max()), float(theirs.max()), float(size.max()))
+    return Piece(fault, worst, float(error.max()), float(theirs.max()), float(size.max()))
 
 
 # ----------------------------------------------------------------------------------------------------------- the draws

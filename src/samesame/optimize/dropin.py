@@ -367,6 +367,8 @@ def is_of_class(original: nn.Module, name: str) -> bool:
 
 
 EVERY_MODULES = torch.nn.modules.module._global_forward_hooks, torch.nn.modules.module._global_forward_pre_hooks
+
+
 def observed(tensors: Iterable[torch.Tensor]) -> bool:
     """Whether operators are recorded, compiled, mapped or differentiated rather than only run, or a tensor's memory
     holds other numbers than it does."""
