@@ -1,12 +1,14 @@
-"""Weights that another run moves where they lie hold afterwards, to the bit, what they held before."""
+"""Weights that another run moves where they lie hold afterwards, to the bit, what they held before; and when two runs
+agree."""
 
 import random
+from math import inf, nan
 
 import pytest
 import torch
 
 from samesame.capture import capture
-from samesame.capture.again import put
+from samesame.capture.again import agree, put
 from samesame.evidence import Refused
 
 
@@ -39,3 +41,12 @@ def test_a_coin_that_falls_alike_eight_times_is_still_a_coin():
 
     with pytest.raises(Refused, match="draws random numbers"):
         capture(coin, (torch.randn(3),))
+
+
+@pytest.mark.parametrize("first, second, same", [
+    ([1.0, nan], [1.0, nan], True), ([1.0, nan], [nan, 1.0], False), ([inf, 1.0], [-inf, 1.0], False),
+    ([inf, 1.0], [inf, 1.0 + 1e-12], True), ([0.0, 1.0], [-0.0, 1.0], True), ([1.0, 2.0], [1.0, 2.1], False),
+    ([nan, nan], [nan, nan], True), ([], [], True), ([1j, 2.0], [1j, 2.0], True), ([1j, 2.0], [-1j, 2.0], False)])
+def test_two_runs_agree_but_for_rounding(first, second, same):
+    dtype = torch.complex128 if any(isinstance(x, complex) for x in first) else torch.float64
+    assert agree(torch.tensor(first, dtype=dtype), torch.tensor(second, dtype=dtype)) is same
