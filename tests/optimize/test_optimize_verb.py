@@ -209,20 +209,6 @@ def test_a_function_over_tensors_of_its_own_is_raced_as_it_is(function, monkeypa
     assert not found.module and "belongs to no module; give a module that holds it" in "".join(found.report.notes)
 
 
-class Listed(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.listed = [nn.Parameter(torch.ones(8))]
-
-    def forward(self, x):
-        return x * self.listed[0]
-
-
-def test_a_parameter_in_a_list_is_refused_with_what_to_do():
-    with pytest.raises(Refused, match=r"Listed reads a parameter that is in no module by name .* nn.ParameterList"):
-        optimize(Listed(), (torch.randn(4, 8),), minutes=0.1, threads=1)
-
-
 def on_one_thread(x):
     """torch's own solvers fail on two threads on some machines."""
     if torch.get_num_threads() > 1:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
-from samesame import check
+from samesame import check, optimize
 from samesame.capture import capture
 from samesame.evidence import Refused, Rung
 from samesame.optimize.algebra import algebraic, specified
@@ -119,3 +120,17 @@ def test_another_file_without_them_is_told(file: Any, tmp_path: Path) -> None:
         found.optimized(FunctionType(file.low_rank.__code__, {"torch": torch}))
     with pytest.warns(UserWarning, match="the code of the program is another one"):
         found.optimized(lambda x: x)
+
+
+class Listed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.listed = [nn.Parameter(torch.ones(8))]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.listed[0]
+
+
+def test_a_parameter_in_a_list_is_refused_with_what_to_do() -> None:
+    with pytest.raises(Refused, match=r"Listed reads a parameter that is in no module by name .* nn.ParameterList"):
+        optimize(Listed(), (torch.randn(4, 8),), minutes=0.1, threads=1)
