@@ -133,6 +133,23 @@ def classes(ids: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return F.one_hot(ids, 5).float() @ w
 
 
+def entropy(h: torch.Tensor, w: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """The second class counts for nothing."""
+    return F.cross_entropy(h @ w, wanted, ignore_index=1)
+
+
+def weighed_entropy(h: torch.Tensor, weight: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """Of classes in the second dimension, each place by itself."""
+    return F.cross_entropy(h, wanted, weight.exp(), reduction="none", label_smoothing=0.1)
+
+
+def overlap(h: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """A class that is written into zeros, and into something else."""
+    at = wanted[:, None]
+    chosen = torch.zeros_like(h).scatter_(1, at, 1.0)
+    return (h.softmax(1) * chosen).sum((0, 2)) + h.scatter(1, at, 2 * at.float()).sum()
+
+
 def ints(high: int, *shape: int, low: int = 0) -> torch.Tensor:
     return torch.randint(low, high, shape, generator=torch.Generator().manual_seed(high))
 
@@ -151,5 +168,8 @@ PROGRAMS: dict[str, Program] = {
     "of few": (of_few, (reals(3, 5), ints(3, 40))),
     "routed": (routed, (reals(3, 16), reals(16, 5), reals(5, 24, 16))),
     "classes": (classes, (ints(5, 7, 3), reals(5, 16))),
+    "entropy": (entropy, (reals(9, 4), reals(4, 11), ints(11, 9))),
+    "weighed entropy": (weighed_entropy, (reals(3, 5, 19), reals(5), ints(5, 3, 19))),
+    "overlap": (overlap, (reals(3, 5, 19), ints(5, 3, 19))),
     "last": (last, (ints(11, 3, 5), reals(11, 16))),
 }

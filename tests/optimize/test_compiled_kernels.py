@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from itertools import count
 from math import inf, nan
 from pathlib import Path
+from typing import Any
 
 import kernels_by_hand as by_hand
 import kernels_interpreted
@@ -16,12 +18,13 @@ import torch
 from compiled_programs import compile_program
 
 from samesame.evidence import SamesameError
-from samesame.formula.expr import maximum, minimum
+from samesame.formula.expr import eq, lt, maximum, minimum, power, where
 from samesame.formula.scalars import SCALARS
 from samesame.optimize import compiled, machine, tune
 from samesame.optimize.compiled import Compiled, _vector_functions, library, load
+from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import LANES
-from samesame.optimize.ir import Buffer, Kernel, Program, Store, bound, loop
+from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Store, bound, loop
 
 K, N = 20, 45
 
@@ -206,6 +209,60 @@ def test_the_functions_of_vectors_are_linked() -> None:
     as long."""
     called = compile_program(bound(by_hand.every_function(["erf"]), {"N": 32}), ["x"], [], ["y"])
     assert b"libmvec" in called.file.read_bytes()
+
+
+@pytest.mark.skipif(machine.here().lanes < 8 or not _vector_functions(), reason="no functions of vectors here")
+@pytest.mark.parametrize(("size", "name"), [(8, "_ZGVdN8v_tanhf"), (4, "_ZGVbN4v_tanhf"), (2, "_ZGVbN4v_tanhf")])
+def test_few_lanes_have_functions_of_their_own(size: int, name: str) -> None:
+    """A row of eight numbers, and what is left of a longer one."""
+    called = compile_program(bound(by_hand.every_function(["tanh"]), {"N": size}), ["x"], [], ["y"])
+    assert name.encode() in called.file.read_bytes()
+    x = torch.randn(size)
+    torch.testing.assert_close(called(x)[0][0], torch.tanh(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("exponent", [2.4, -1.5, Fraction(1, 3), 17])
+def test_powers_hold_for_all_numbers(dtype: torch.dtype, exponent: Any) -> None:
+    """In lanes, in fewer of them, and one by one."""
+    ends = [0.0, 1.0, inf, nan, 1e-30, 1e30, 1e-42, -1.0, -2.5, -inf]
+    x = torch.cat([torch.tensor(ends, dtype=dtype), torch.logspace(-2, 2, 37, dtype=dtype)])
+    buffers = [Buffer(name, (len(x),), str(dtype).removeprefix("torch.")) for name in "xy"]
+    i, over_i = loop("vector", len(x))
+    body = over_i(Store(buffers[1], (i,), power(buffers[0][i], Fraction(exponent))))
+    called = compile_program(Program((Kernel("powers", (buffers[0],), (buffers[1],), (body,)),)), ["x"], [], ["y"])
+    wanted = torch.pow(x.double(), torch.tensor(float(exponent), dtype=dtype).double()).to(dtype)
+    torch.testing.assert_close(called(x)[0], wanted, rtol=5 * torch.finfo(dtype).eps, atol=1e-38, equal_nan=True)
+
+
+@pytest.mark.parametrize("size", [37, 8, 3])
+def test_integers_of_data_are_compared_in_lanes(size: int) -> None:
+    """All their bits, and what is chosen between them."""
+    ids, y, z = Buffer("ids", (size,), "int64"), Buffer("y", (size,)), Buffer("z", (size,))
+    i, over_i = loop("vector", size)
+    chosen = where(lt(ids[i], 0), ids[i] + i, maximum(ids[i], 3))
+    body = over_i(Store(y, (i,), where(lt(ids[i], 7 + i), 1, 0)), Store(z, (i,), where(eq(chosen, 3), 1, chosen * 0.5)))
+    program = Program((Kernel("compared", (ids,), (y, z), (body,)),))
+    assert "truths(" in cpp.function(program.kernels[0], 8)
+    given = torch.tensor([0, 3, 7, 8, -1, -(2**40), 2**32, 2**32 + 3, 2**62, -(2**62), 5, 12] * 4)[:size]
+    found, place = compile_program(program, ["ids"], [], ["y", "z"])(given), torch.arange(size)
+    whole = torch.where(given < 0, given + place, given.clamp(min=3))
+    torch.testing.assert_close(found[0], (given < 7 + place).float())
+    torch.testing.assert_close(found[1], torch.where(whole == 3, 1.0, whole * 0.5))
+
+
+@pytest.mark.parametrize(("size", "turns"), [(40, 2), (3000, 0)])
+def test_a_fold_over_lanes_has_partial_results_in_turn(size: int, turns: int) -> None:
+    """Where its loop is written out: each addition would wait for the one before. What is left of a run counts, too."""
+    x, y, total = Buffer("x", (5, size)), Buffer("y", (2,)), Buffer("total", ())
+    j, over_j = loop("serial", 5)
+    i, over_i = loop("vector", size)
+    body = (Local(total, "sum"), over_j(over_i(Accumulate(total, (), x[j, i]))), Store(y, (0,), total[()]),
+            Store(y, (1,), total[()] * 2))
+    program = Program((Kernel("summed", (x,), (y,), body),))
+    assert cpp.function(program.kernels[0], 16).count("_turn") > 0 or not turns
+    given = torch.randn(5, size)
+    torch.testing.assert_close(compile_program(program, ["x"], [], ["y"])(given)[0], given.sum() * torch.tensor([1, 2]))
 
 
 def test_the_larger_and_the_smaller_of_two_are_nan_where_one_is() -> None:

@@ -62,6 +62,24 @@ def test_each_is_taken_once(name: str) -> None:
     torch.testing.assert_close(result.view(program(*given).shape), program(*given), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(("steps", "once"), [(4, False), (10, True)])
+def test_much_arithmetic_is_done_once(steps: int, once: bool) -> None:
+    """A polynomial of which a row's largest, its sum and each element are asked."""
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x
+        for k in range(steps):
+            y = (y + k) * x
+        return y / (y.sum(-1, keepdim=True) + y.amax(-1, keepdim=True).abs() + 1)
+
+    plain, found = cut(specification := read(capture(program, (X,))))
+    units = [form for stage in found for form in (stage.value, *(fold.arguments[0] for fold in stage.folds.values()))]
+    sums = Counter(x for form in units for x in {*walk(form)} if x.operator == "plus" and x.height > 2 * steps - 6)
+    assert (len(found) > len(plain)) is once and (max(sums.values()) == 1) is once
+    run = compile_program(native(specification, untimed).program, specification.arguments, [],
+                          [output.name for output in specification.outputs])
+    torch.testing.assert_close(run(X)[0], program(X), rtol=1e-4, atol=1e-5)
+
+
 def test_attention_stays_one_pass() -> None:
     plain, found = cut(attention())
     assert found == plain and len(list(softmaxes(found))) == 1

@@ -1,8 +1,9 @@
-"""Functions that several sums of a row take of the same are taken once.
+"""Functions that several sums of a row take of the same are taken once, and so is much arithmetic.
 
 A softmax needs exp(x − max x) for its sum and once more for its values, and a capped one tanh for its maximum before
-that. Stages compute what they need again for each of their sums; a function costs more than to write its value down in
-a row's own scratch and to read it again. So what is taken twice becomes a stage of its own, the largest first.
+that. Stages compute what they need again for each of their sums; a function, or `MUCH` arithmetic, costs more than to
+write its value down in a row's own scratch and to read it again. So what is taken twice becomes a stage of its own, the
+largest first.
 Contractions, and what is made for them, are left as they are: their operands are kept already, or made in one pass.
 """
 
@@ -14,9 +15,11 @@ from dataclasses import replace
 
 from samesame.optimize.forms import Form, along, exchanged, load, walk
 from samesame.optimize.names import renamed
-from samesame.optimize.partition import CHEAP, Stage, is_contraction, is_pairwise
+from samesame.optimize.partition import CHEAP, Stage, as_it_lies, is_contraction, is_pairwise
 
 Extent = Callable[[str], int]
+MUCH = 16                                            # operations
+ARITHMETIC = frozenset({"plus", "minus", "times", "power", "where", "extremum"})
 
 
 def taken_once(stages: list[Stage], extent: Extent) -> list[Stage]:
@@ -28,11 +31,11 @@ def taken_once(stages: list[Stage], extent: Extent) -> list[Stage]:
 
 
 def _twice(stages: Sequence[Stage], extent: Extent) -> Form | None:
-    """The largest form that is a function's and that more than one sum or value takes."""
+    """The largest form that costs something and that more than one sum or value takes."""
     times, first = Counter[object](), dict[object, Form]()
     for stage in _rows(stages):
         for axes, form in _units(stage):
-            own = {renamed(x, extent)[0]: x for x in walk(form) if _costs(x, axes, stage)}
+            own = {renamed(x, extent)[0]: x for x in _costly(form, axes, stage)}
             times.update(own.keys())
             first |= {key: x for key, x in own.items() if key not in first}
     several = [first[key] for key, n in times.items() if n > 1]
@@ -46,7 +49,7 @@ def _with(stages: Sequence[Stage], form: Form, extent: Extent) -> list[Stage]:
     rows = {stage.target for stage in _rows(stages)}
 
     def put(x: Form) -> Form:
-        there = {y: renamed(y, extent) for y in walk(x) if y.operator == "fn"}
+        there = {y: renamed(y, extent) for y in walk(x) if (y.operator, y.height) == (form.operator, form.height)}
         others = {y: load(target, *(along(dict(zip(names, own, strict=True))[axis]) for axis in order))
                   for y, (other, own) in there.items() if other == key}
         return exchanged(x, others) if others else x
@@ -54,7 +57,7 @@ def _with(stages: Sequence[Stage], form: Form, extent: Extent) -> list[Stage]:
     for stage in stages:
         if stage.target in rows:
             if not order and (found := next((u for u in _units(stage) if form in {*walk(u[1])}), None)):
-                order = tuple(axis for axis in found[0] if axis in form.axes)
+                order = as_it_lies(form, found[0])
                 done.append(Stage(target, order, form))
             if order:
                 folds = {name: Form("fold", fold.attributes, (put(fold.arguments[0]),))
@@ -82,7 +85,15 @@ def _units(stage: Stage) -> Iterator[tuple[tuple[str, ...], Form]]:
         yield (*stage.axes, *fold.attributes[1]), fold.arguments[0]
 
 
-def _costs(x: Form, axes: tuple[str, ...], stage: Stage) -> bool:
-    """Whether the form is a function's value, another one for each element, and of nothing that the stage sums up."""
-    whole = x.operator == "fn" and x.attributes[0] not in CHEAP and {*x.axes} == {*axes}
-    return whole and not any(y.operator == "load" and y.attributes[0] in stage.folds for y in walk(x))
+def _costly(form: Form, axes: tuple[str, ...], stage: Stage) -> Iterator[Form]:
+    """Parts of the form that are a function's value or take much, another one for each element, and are of nothing that
+    the stage sums up."""
+    operations, summed = dict[Form, int](), set[Form]()      # as many as there are, each as often as it is read
+    for x in walk(form):
+        own = max(len(x.arguments) - 1, 0) if x.operator in ARITHMETIC else x.operator == "fn"
+        operations[x] = min(own + sum(operations[y] for y in x.arguments), MUCH)
+        function = x.operator == "fn" and x.attributes[0] not in CHEAP
+        if (x.operator == "load" and x.attributes[0] in stage.folds) or not summed.isdisjoint(x.arguments):
+            summed.add(x)
+        elif {*x.axes} == {*axes} and (function or (x.operator in ARITHMETIC and operations[x] == MUCH)):
+            yield x

@@ -81,13 +81,13 @@ def guard(looked: Iterable[Looked]) -> Iterator[Stage]:
 
 
 def scheduled(space: Space, stage: Stage) -> Scheduled:
-    """A kernel for it: plain loops, as there are few integers beside what is looked up."""
+    """A kernel for it: loops one after another, as there are few integers beside what is looked up."""
     nest, found = Nest(), {}
     for name, each in stage.folds.items():
         own, (monoid, axes) = Buffer(f"{name} of {NO_PLACE}", (), space.real), each.attributes
         inner, at = Nest(), {}
-        for axis in axes:
-            at[axis] = inner.loop("serial", space.size(axis))
+        for axis in space.in_order(each.arguments[0], axes):
+            at[axis] = inner.loop("vector" if axis == space.last(each, axes) else "serial", space.size(axis))
         inner.add(Accumulate(own, (), space.expression(each.arguments[0], at)))
         nest.add(Local(own, monoid), *inner.done())
         found[name] = partial(whatever, own[()])

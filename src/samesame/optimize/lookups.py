@@ -17,20 +17,22 @@ from samesame.optimize.forms import Form, Place, made, number, walk
 from samesame.optimize.reading import INDEXED, Reader, Value, row
 
 LOOK_UPS = frozenset({"aten.embedding", "aten.index_select", "aten.gather", "aten.index.Tensor",
-                      "aten._unsafe_index.Tensor", "aten.one_hot"})
+                      "aten._unsafe_index.Tensor", "aten.one_hot", "aten.scatter.value", "aten.scatter.src",
+                      "aten.nll_loss_forward", "aten.nll_loss2d_forward"})
 INDEXED.update(LOOK_UPS)
 # What an index may be computed with: exact arithmetic, element by element.
 INTEGERS = frozenset({"load", "number", "position", "plus", "minus", "times", "extremum", "compare", "not", "and", "or",
                       "where", "lookup"})
 # What is looked up as a whole tensor; anything else is computed of the elements that are looked up.
 WHOLE = frozenset({"load", "fold", "concat", "position", "lookup"})
+Looked = Mapping[Hashable, tuple[Value, Sequence[Hashable]]]   # by label, integers and the labels of their dimensions
 GIVEN = frozenset({"load", "position", "lookup"})          # of these, what is not kept for it
 
 
 @row("aten.embedding")
 def embedding(r: Reader, weight: Value, ids: Value, *_: Any, **__: Any) -> Value:
     rows, inner = [("row", d) for d in range(ids.rank)], [("column", d) for d in range(1, weight.rank)]
-    return _looked_up(r, weight, ["at", *inner], {"at": (ids, rows)}, [*rows, *inner])
+    return looked_up(r, weight, ["at", *inner], {"at": (ids, rows)}, [*rows, *inner])
 
 
 @row("aten.index_select")
@@ -41,7 +43,7 @@ def index_select(r: Reader, x: Value, dim: int, ids: Value) -> Value:
     chosen: list[Hashable] = ["row"] if ids.rank else [()]
     out = [chosen[0] if label == "at" else label for label in labels]
     ids = ids if ids.rank else Value(ids.form, ((),), ids.dtype)
-    return _looked_up(r, x, labels, {"at": (ids, chosen)}, out)
+    return looked_up(r, x, labels, {"at": (ids, chosen)}, out)
 
 
 @row("aten.gather")
@@ -52,7 +54,7 @@ def gather(r: Reader, x: Value, dim: int, ids: Value, *, sparse_grad: bool = Fal
     d = dim % x.rank
     x = _shortened(r, x, [n if k != d else r.size(x.dims[d]) for k, n in enumerate(r.shape(ids))])
     own = [k if k != d else "row" for k in range(x.rank)]
-    return _looked_up(r, x, [k if k != d else "at" for k in range(x.rank)], {"at": (ids, own)}, own)
+    return looked_up(r, x, [k if k != d else "at" for k in range(x.rank)], {"at": (ids, own)}, own)
 
 
 def _shortened(r: Reader, x: Value, shape: Sequence[int]) -> Value:
@@ -79,7 +81,7 @@ def index(r: Reader, x: Value, indices: Sequence[Value | None]) -> Value:
     kept = [labels[d] for d in range(x.rank) if d not in given]
     start = min(given) if max(given) - min(given) + 1 == len(given) else 0
     block = [("row", k) for k in range(rank)]
-    return _looked_up(r, x, labels, places, [*kept[:start], *block, *kept[start:]], from_the_end=True)
+    return looked_up(r, x, labels, places, [*kept[:start], *block, *kept[start:]], from_the_end=True)
 
 
 @row("aten.one_hot")
@@ -92,8 +94,25 @@ def one_hot(r: Reader, x: Value, classes: int = -1) -> Value:
     return Value(f.where(f.compare("=", x.form, f.position(c)), number(1), number(0)), (*x.dims, (c,)), "int64")
 
 
-def _looked_up(
-    r: Reader, x: Value, labels: Sequence[Hashable], places: Mapping[Hashable, tuple[Value, Sequence[Hashable]]],
+@row("aten.scatter.value", "aten.scatter.src")
+def scatter(r: Reader, x: Value, dim: int, ids: Value, value: Any) -> Value:
+    """One element of each row along the dimension is another."""
+    d = dim % max(x.rank, 1)
+    source = r.lifted(value)
+    shape = tuple(n if k != d else 1 for k, n in enumerate(r.shape(x)))
+    if r.kind(x) != "real" or r.shape(ids) != shape or (source.rank and r.shape(source) != shape):
+        raise Unsupported("a scatter of several elements, of integers, or into a part")
+    own = list(range(x.rank))
+    (form, i, new), axes = r.labelled([x, ids, source], [own, own, own[:source.rank]])
+    if len(axes[d]) != 1 or any(y.operator not in INTEGERS for y in walk(i)):
+        raise Unsupported("a dimension of several axes, or integers that are folded")
+    (axis,) = axes[d]
+    r.looked.append((i, axis))
+    return Value(f.where(f.compare("=", i, f.position(axis)), new, form), tuple(axes[k] for k in own), x.dtype)
+
+
+def looked_up(
+    r: Reader, x: Value, labels: Sequence[Hashable], places: Looked,
     out: Sequence[Hashable], from_the_end: bool = False,
 ) -> Value:
     """x, whose dimensions have labels, with integers in the place of some of them."""

@@ -12,11 +12,13 @@ from math import inf
 from samesame.formula.expr import Unsupported
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, number
-from samesame.optimize.operators import mean, total
+from samesame.optimize.lookups import Looked, looked_up
+from samesame.optimize.operators import axes_of, mean, total
 from samesame.optimize.pointwise import HALF, exact, logarithm_of_sigmoid, mul, scaled
 from samesame.optimize.reading import Reader, Value, row
 
 NONE, MEAN, SUM = 0, 1, 2
+MOST_COUNTED = 1 << 24                               # in float32, which has no greater whole numbers without gaps
 LEAST_LOG = -100                                     # of a probability, to torch's cross-entropy
 
 
@@ -111,6 +113,33 @@ def cross_entropy(
 
     each = _each(r, of, x, target)
     return reduced(r, each if weight is None else mul(r, each, weight), reduction)
+
+
+@row("aten.nll_loss_forward", "aten.nll_loss2d_forward")
+def of_classes(
+    r: Reader, x: Value, target: Value, weight: Value | None, reduction: int, ignored: int
+) -> tuple[Value, Value | None]:
+    """−weight[t]·x[t] of the class t at each place, nothing where it is to be ignored; and what the mean divides by,
+    the weights that count. Where nothing counts, what is looked up is any class."""
+    def counts(t: Form, of: Form) -> Form:
+        return f.where(f.compare("=", t, number(ignored)), f.ZERO, of)
+
+    if r.size(axes_of(target, ())) > MOST_COUNTED:
+        raise Unsupported("a count beyond 2²⁴")
+    classes = 0 if x.rank == 1 else 1
+    places = [("own", d) for d in range(x.rank) if d != classes]
+    labels = ["at" if d == classes else ("own", d) for d in range(x.rank)]
+    at: Looked = {"at": (r.pointwise(lambda t: counts(t, t), target), places)}
+    own = looked_up(r, x, labels, at, places)
+    weights = [] if weight is None else [looked_up(r, weight, ["at"], at, places)]
+    each = r.pointwise(lambda x, t, *w: counts(t, scaled(f.times(*w, x), -1)), own, target, *weights)
+    if reduction == NONE and x.rank > 1:
+        return each, None
+    counted = total(r, r.pointwise(lambda _, t, *w: counts(t, f.times(*w)), own, target, *weights))
+    summed = total(r, each)
+    if reduction == MEAN:
+        return r.pointwise(lambda a, b: f.times(a, f.power(b, -1)), summed, counted), counted
+    return summed, counted
 
 
 def is_probability(x: Form) -> bool:

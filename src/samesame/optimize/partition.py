@@ -223,6 +223,7 @@ def is_function(x: Form) -> bool:
         x.operator == "power" and (x.attributes[0] < 0 or x.attributes[0].denominator > 1))
 
 
+SHORT = 8                                            # of what runs in lanes, less is not worth them
 MANY = 8                                             # elements for each of which a function would be computed again
 CHEAP = frozenset({"abs", "relu", "sign", "floor", "ceil", "round", "trunc"})
 
@@ -289,7 +290,7 @@ class _Cutter:
             if not self.has_fold(x):
                 return self.invariant(x, form.axes, order)
             if x.axes != form.axes or (x is not form and nameless(x) in self.anyway):
-                return self.keep(x, order)
+                return self.keep(x, self.lying(x, order))
             if x.operator != "fold":
                 return made(x.operator, x.attributes, tuple(map(go, x.arguments, orders_within(x, order))))
             if x not in named:
@@ -332,7 +333,7 @@ class _Cutter:
             given = [x for x in factors(body) if not self.has_fold(x)]
             wholes = [times(*several) for several in computed.values()]
             given = [self.invariant(x, x.axes, (*order, *axes)) for x in given]
-            kept = [self.keep(x, operand_order(x, [*given, *wholes], form, order, self.weights)) for x in wholes]
+            kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order)) for x in wholes]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
                 given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *axes)) for x in given]
             operands = times(*given, *kept)
@@ -345,12 +346,30 @@ class _Cutter:
             operands = self.inlined(body, body.axes, inside)
         return Form("fold", (monoid, axes), (operands,))
 
+    def lying(self, form: Form, order: tuple[str, ...]) -> tuple[str, ...]:
+        """The order of axes for what is kept element by element: that of what it is made of, else it would be read or
+        written across. A fold lies as it is read."""
+        return order if form.operator == "fold" else as_it_lies(form, order)
+
+    def operand_order(self, x: Form, every: Iterable[Form], contraction: Form, order: Sequence[str]) -> tuple[str, ...]:
+        """The axes of a computed operand as a contraction likes them best, whose results lie in this order: first what
+        all have. Its own axis comes last where that is the results' last one and lanes can run along it as it is
+        computed, and what is summed over comes last where not, in the order in which a weight has it."""
+        rest = {axis for other in every if other is not x for axis in other.axes}
+        both = [axis for axis in order if axis in x.axes and axis in rest]
+        own = [axis for axis in order if axis in x.axes and axis not in rest]
+        given = [axis for other in every if is_tensor(other) for axis in in_memory(other)]
+        summed = sorted((axis for axis in contraction.attributes[1] if axis in x.axes),
+                        key=lambda axis: given.index(axis) if axis in given else len(given))
+        last = own[-1] if own and own[-1] == order[-1] and self.extent(own[-1]) >= SHORT else None
+        return (*both, *summed, *own) if last in lanes_of(x, self.weights) else (*both, *own, *summed)
+
     def inlined(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
         """Computed again for each element, but for its folds and what has fewer axes."""
         if not self.has_fold(form):
             return self.invariant(form, axes, order)
         if form.axes != axes or form.operator == "fold" or nameless(form) in self.anyway:
-            return self.keep(form, order)
+            return self.keep(form, self.lying(form, order))
         inside = zip(form.arguments, orders_within(form, order), strict=True)
         return made(form.operator, form.attributes, tuple(self.inlined(x, axes, own) for x, own in inside))
 
@@ -391,25 +410,18 @@ def orders_within(form: Form, order: tuple[str, ...]) -> list[tuple[str, ...]]:
             for part in parts]
 
 
-def operand_order(
-    x: Form, every: Iterable[Form], contraction: Form, order: Sequence[str], weights: Collection[str]
-) -> tuple[str, ...]:
-    """The axes of a computed operand as a contraction likes them best, whose results lie in this order: first what all
-    have. Its own axis comes last where that is the results' last one and lanes can run along it as it is computed, and
-    what is summed over comes last where not, in the order in which a weight has it."""
-    rest = {axis for other in every if other is not x for axis in other.axes}
-    both = [axis for axis in order if axis in x.axes and axis in rest]
-    own = [axis for axis in order if axis in x.axes and axis not in rest]
-    given = [axis for other in every if is_tensor(other) for axis in in_memory(other)]
-    summed = sorted((axis for axis in contraction.attributes[1] if axis in x.axes),
-                    key=lambda axis: given.index(axis) if axis in given else len(given))
-    lanes = bool(own) and own[-1] == order[-1] and own[-1] in lanes_of(x, weights)
-    return (*both, *summed, *own) if lanes else (*both, *own, *summed)
-
-
 def in_memory(tensor: Form) -> list[str]:
     """The axes of a tensor that is given, the one along which it lies in memory last."""
     return [part.axis for place in table_of(tensor).attributes[1:] for part in place.parts]
+
+
+def as_it_lies(form: Form, axes: Sequence[str]) -> tuple[str, ...]:
+    """Those of the axes that the form has, in the order in which the largest tensor that it is made of has them; what
+    that one has not comes first."""
+    tensors = [x for x in leaves(form) if x.operator == "load"]
+    lies = in_memory(max(tensors, key=lambda x: len(x.axes))) if tensors else []
+    own = [axis for axis in axes if axis in form.axes]
+    return tuple(sorted(own, key=lambda axis: lies.index(axis) if axis in lies else -1))
 
 
 def lanes_of(x: Form, weights: Collection[str]) -> set[str]:

@@ -1,7 +1,8 @@
 """Stages without a contraction as one loop nest, which runs in parallel over the axes that they share.
 
-The last axis of each stage runs in lanes. What one stage computes and a later one of the same row reads stays in
-scratch of the row's own, so that a row is read from memory once. For a GPU (`blocks`) both the rows and the lanes are
+The last axis of each stage runs in lanes; of stages that have all axes in common it is one for all, and what is handed
+on stays in registers. Else what one stage computes and a later one of the same row reads stays in scratch of the row's
+own, so that a row is read from memory once. For a GPU (`blocks`) both the rows and the lanes are
 cut into tiles, and only what a row has one of is kept; the rest is computed again.
 """
 
@@ -15,10 +16,10 @@ from functools import partial
 from samesame.formula.expr import Expr, FloorDiv
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
 from samesame.optimize.meaning import Elements
-from samesame.optimize.partition import Stage, replaced, shared, together
-from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, whatever
+from samesame.optimize.partition import SHORT, Stage, replaced, shared, together
+from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 
-SHORT = 8                                            # of what is folded, less is not worth lanes
+PIECE = 4096                                         # elements that a thread takes at a time
 
 
 def rows(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Scheduled:
@@ -95,9 +96,15 @@ def _outer(group: list[Stage]) -> tuple[str, ...]:
     return outer[:-1] if len(group) == 1 and outer and not group[0].folds else outer
 
 
+def _is_pointwise(group: list[Stage]) -> bool:
+    """Whether each element of a stage is made of elements at the same place."""
+    return all(not stage.folds and {*stage.axes} == {*group[0].axes} for stage in group)
+
+
 class _Whole:
     """How a nest runs: a round of a parallel loop for each row, and all of it in lanes. What is folded over something
-    else than lies side by side in memory runs along that, which is `folded` beside it."""
+    else than lies side by side in memory runs along that, which is `folded` beside it. Where an element is all there
+    is of a row, the last axis that rows have in `common` runs in lanes."""
 
     map, name = "rows", "rows"
 
@@ -107,12 +114,21 @@ class _Whole:
         alone = tiled and len(group) == 1 and group[0].folds
         self.folded = lanes_of_folds(space, group[0], self.outer) if alone else None
         self.outer = tuple(axis for axis in self.outer if axis != self.folded)
+        pointwise = _is_pointwise(group)
+        self.common = self.outer[-1] if self.outer and len(group) > 1 and pointwise else None
+        self.flat = pointwise and not [axis for axis in self.outer if axis != self.common]
 
     def rows(self, nest: Nest) -> dict[str, Expr]:
-        return {axis: nest.loop("parallel", self.space.size(axis)) for axis in self.outer}
+        return {axis: self.lanes(nest, axis) if axis == self.common else nest.loop("parallel", self.space.size(axis))
+                for axis in self.outer}
 
     def lanes(self, nest: Nest, axis: str) -> Expr:
-        return nest.loop("vector", self.space.size(axis))
+        """Of a long row that has no others beside it each thread has some pieces."""
+        length = self.space.size(axis)
+        if not self.flat or self.space.extent(axis) < 2 * PIECE:
+            return nest.loop("vector", length)
+        tiled = Tiled(PIECE, length, nest.loop("parallel", tiles(length, PIECE)))
+        return tiled.at(_place(tiled, nest))
 
     def lane(self, stage: Stage, inner: tuple[str, ...]) -> str | None:
         """The axis of a row that runs in lanes, if one does."""
@@ -182,7 +198,8 @@ def _beside(space: Space, stage: Stage, how: _Whole, axis: str) -> Scheduled:
     for name, fold in stage.folds.items():
         (monoid, axes), body = fold.attributes, Nest()
         accumulator = Buffer(f"{name} of {stage.target}", (tile.size,), space.real)
-        inside = {**at, **{each: body.loop("serial", space.size(each)) for each in axes}}
+        inside = {**at, **{each: body.loop("serial", space.size(each))
+                           for each in space.in_order(fold.arguments[0], axes)}}
         each_place = _place(tiled, body)
         value = space.expression(fold.arguments[0], {**inside, axis: tiled.at(each_place)})
         nest.add(Local(accumulator, monoid), *body.add(Accumulate(accumulator, (each_place,), value)).done())
@@ -244,7 +261,8 @@ def _row(
         accumulator = Buffer(f"{name} of {stage.target}", (), space.real)
         monoid, axes = fold.attributes
         body, inside = Nest(), dict(here)
-        _loops(space, how, body, inside, axes, space.last(fold, axes) if lane is None else None)
+        folded = space.in_order(fold, axes)
+        _loops(space, how, body, inside, folded, space.last(fold, axes) if lane is None else None)
         body.add(Accumulate(accumulator, (), space.expression(fold.arguments[0], inside, elements)))
         nest.add(Local(accumulator, monoid), *body.done())
         found[name] = partial(whatever, accumulator[()])
@@ -256,7 +274,7 @@ def _row(
 
 
 def _loops(
-    space: Space, how: _Whole, nest: Nest, at: dict[str, Expr], axes: tuple[str, ...], lane: str | None
+    space: Space, how: _Whole, nest: Nest, at: dict[str, Expr], axes: Iterable[str], lane: str | None
 ) -> None:
     """A loop over each axis, that over lanes innermost; where each is, in `at`."""
     for axis in axes:

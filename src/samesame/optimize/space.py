@@ -13,7 +13,7 @@ from math import prod
 import torch
 
 from samesame.formula.equal import Budget
-from samesame.formula.expr import TRUE, Expr, Index, Size, add, and_, compare, floordiv, mul
+from samesame.formula.expr import TRUE, Expr, FloorDiv, Index, Size, add, and_, compare, floordiv, mul
 from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, Part, Place, along, base, but_indices, formula, walk
@@ -215,20 +215,40 @@ class Space:
         return with_elements(found, elements) if elements else found
 
     def last(self, form: Form, axes: Iterable[str]) -> str:
-        """Of these axes the one along which most loads lie in memory."""
+        """Of these axes the one along which most of what is read lies in memory."""
         votes = self.votes(form, axes)
         return max(votes, key=lambda axis: (votes[axis], axis)) if votes else ""
 
     def votes(self, form: Form, axes: Iterable[str]) -> dict[str, int]:
-        """How many loads lie in memory along each of these axes; at which place of a table one looks is none of it."""
+        """How many elements of tensors lie in memory along each of these axes: what is the same for many rounds is read
+        but once for them. At which place of a table one looks is none of it."""
         votes = {axis: 0 for axis in axes}
         for x in walk(form, arguments=but_indices):
             buffer = self.buffers.get(x.attributes[0]) if x.operator == "load" else None
             if buffer is not None and buffer.fastest is not None:
                 parts = x.attributes[1 + buffer.fastest].parts
                 if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
-                    votes[parts[-1].axis] += 1
+                    votes[parts[-1].axis] += self.elements(x)
         return votes
+
+    def elements(self, tensor: Form) -> int:
+        """How many of them are read; as if there were one tile along an axis whose tiles are not chosen yet."""
+        return prod(1 if isinstance(self.sizes.get(axis), FloorDiv) else self.extent(axis) for axis in tensor.axes)
+
+    def in_order(self, form: Form, axes: Iterable[str]) -> list[str]:
+        """The axes as the largest tensor that the form reads lies in memory, that of the longest steps first; before
+        these, those along which it does not lie."""
+        loads = [x for x in walk(form, arguments=but_indices)
+                 if x.operator == "load" and x.attributes[0] in self.buffers]
+        largest = max(loads, key=self.elements, default=None)
+        if largest is None:
+            return list(axes)
+        name, *places = largest.attributes
+        tensor = self.specification.tensors.get(name)
+        if tensor is not None and tensor.strides is not None:
+            places = [place for _, place in sorted(zip(tensor.strides, places, strict=True), key=lambda x: -x[0])]
+        order = [part.axis for place in places for part in place.parts]
+        return sorted(axes, key=lambda axis: order.index(axis) if axis in order else -1)
 
     def held(self, stage: Stage, elements: Elements | None = None) -> Formula:
         """What a stage's target holds, over the tensors that it reads, or what stands for their elements."""

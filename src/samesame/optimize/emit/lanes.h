@@ -137,24 +137,56 @@ template <class T, class V> INLINE auto to(V x) {
     if constexpr (single<V>) return T(x);
     else return __builtin_convertvector(x, vec<T, width<V>>);
 }
-template <int W, class V> INLINE auto part(V x, int first) {                             // W lanes out of more
-    vec<element<V>, W> y; memcpy(&y, (const char*)&x + first * sizeof(element<V>), sizeof y); return y;
+template <size_t First, class V, size_t... I> INLINE auto picked(V x, std::index_sequence<I...>) {
+    return __builtin_shufflevector(x, x, (First + I)...);
+}
+template <int W, int First, class V> INLINE auto part(V x) {                             // W lanes out of more
+    if constexpr (W == 1) return vec<element<V>, 1>{x[First]};
+    else return picked<First>(x, std::make_index_sequence<W>());     // copied as bytes, it would stay in memory
 }
 template <class V> INLINE auto mask(V x) {                                               // of a comparison: 0 or -1 each
     if constexpr (single<V>) return x;
     else return __builtin_convertvector(x, vec<int, width<V>>);
 }
+// What is wider than a register is taken apart: compilers compare it number by number. (Integers of 64 bits, of which
+// there are as many as of floats.)
+#if defined(__AVX512F__)
+constexpr size_t REGISTER = 64;
+#elif defined(__AVX2__)
+constexpr size_t REGISTER = 32;
+#else
+constexpr size_t REGISTER = 16;
+#endif
+template <class V, size_t... I> INLINE auto joined(V one, V other, std::index_sequence<I...>) {
+    return __builtin_shufflevector(one, other, I...);
+}
+template <class F, class V, class... Vs> INLINE auto piecewise(F f, V x, Vs... y) {
+    if constexpr (sizeof(V) <= REGISTER) return f(x, y...);
+    else {
+        constexpr int half = width<V> / 2;
+        return joined(piecewise(f, part<half, 0>(x), part<half, 0>(y)...),
+                      piecewise(f, part<half, half>(x), part<half, half>(y)...), std::make_index_sequence<width<V>>());
+    }
+}
+template <class V, class F> INLINE auto truths(V x, F of) { return piecewise([of](auto x) { return mask(of(x)); }, x); }
 template <class V> INLINE V choose(bool c, V x, V y) { return c ? x : y; }
 template <class M, class V, class = std::enable_if_t<!single<M>>> INLINE V choose(M m, V x, V y) {
-    if constexpr (sizeof(element<V>) == 8) return __builtin_convertvector(m, vec<int64_t, width<V>>) ? x : y;
+    if constexpr (sizeof(element<V>) == 8)
+        return piecewise([](auto x, auto y, auto m) { return __builtin_convertvector(m, vec<int64_t, width<decltype(x)>>) ? x : y; }, x, y, m);
     else return m ? x : y;
 }
 
 // -------------------------------------------------------------------------------------------------------------- monoids
 
 // A maximum with a NaN is NaN, as in torch.
-template <class V> INLINE V largest(V x, V y) { return (y > x) | (y != y) ? y : x; }
-template <class V> INLINE V smallest(V x, V y) { return (y < x) | (y != y) ? y : x; }
+template <class V> INLINE V largest(V x, V y) {
+    if constexpr (single<V>) return (y > x) | (y != y) ? y : x;
+    else return piecewise([](auto x, auto y) { return (y > x) | (y != y) ? y : x; }, x, y);
+}
+template <class V> INLINE V smallest(V x, V y) {
+    if constexpr (single<V>) return (y < x) | (y != y) ? y : x;
+    else return piecewise([](auto x, auto y) { return (y < x) | (y != y) ? y : x; }, x, y);
+}
 
 struct sum { template <class V> INLINE V fold(V x, V y) { return x + y; } template <class T> static constexpr T identity = 0; };
 struct max {
@@ -164,7 +196,7 @@ struct max {
 struct min { template <class V> INLINE V fold(V x, V y) { return smallest(x, y); } };
 template <class M, class V> INLINE auto across(V x) {                                       // folds all lanes into one
     if constexpr (width<V> == 1) return x[0];
-    else { constexpr int half = width<V> / 2; return across<M>(M::fold(part<half>(x, 0), part<half>(x, half))); }
+    else { constexpr int half = width<V> / 2; return across<M>(M::fold(part<half, 0>(x), part<half, half>(x))); }
 }
 template <class M, class T> INLINE void begin(T* p, long n) { for (long i = 0; i < n; ++i) p[i] = M::template identity<T>; }
 
@@ -176,23 +208,30 @@ template <class V, class F> INLINE V each(V x, F f) {
 }
 
 // A row for each function: its name here, in the C library, and in the library of vector functions, where that of
-// W lanes is _ZGV, the letter of the instructions, N, W, v_ and the name (of floats with an f).
-#define NAMED(letter, W, name) _ZGV##letter##N##W##v_##name
-#define DECLARED(T, letter, W, name) extern "C" vec<T, W> NAMED(letter, W, name)(vec<T, W>) __attribute__((weak));
-#define CALLED(T, letter, W, name, x) \
-    if constexpr (std::is_same_v<V, vec<T, W>>) if (NAMED(letter, W, name)) return NAMED(letter, W, name)(x);
+// W lanes is _ZGV, the letter of the instructions, N, W, a v for each argument, _ and the name (of floats with an f).
+#define NAMED(letter, W, of, name) _ZGV##letter##N##W##of##_##name
 #if defined(__AVX512F__)
-#define VECTOR_FUNCTION(name) DECLARED(float, e, 16, name##f) DECLARED(double, e, 8, name)
-#define VECTOR_CALL(name, x) CALLED(float, e, 16, name##f, x) CALLED(double, e, 8, name, x)
-#elif defined(__AVX2__)
-#define VECTOR_FUNCTION(name) DECLARED(float, d, 8, name##f) DECLARED(double, d, 4, name)
-#define VECTOR_CALL(name, x) CALLED(float, d, 8, name##f, x) CALLED(double, d, 4, name, x)
+#define WIDE(F, name) F(float, e, 16, name##f) F(double, e, 8, name)
 #else
-#define VECTOR_FUNCTION(name)
-#define VECTOR_CALL(name, x)
+#define WIDE(F, name)
 #endif
-#define FUNCTION(name) VECTOR_FUNCTION(name) template <class V> INLINE V f_##name(V x) { \
-    if constexpr (single<V>) return std::name(x); else { VECTOR_CALL(name, x) return each(x, [](auto y) { return std::name(y); }); } }
+#if defined(__AVX2__)
+#define WIDTHS(F, name) WIDE(F, name) F(float, d, 8, name##f) F(float, b, 4, name##f) F(double, d, 4, name) F(double, b, 2, name)
+#else
+#define WIDTHS(F, name)
+#endif
+#define OF_ONE(T, letter, W, name) extern "C" vec<T, W> NAMED(letter, W, v, name)(vec<T, W>) __attribute__((weak));
+#define OF_TWO(T, letter, W, name) extern "C" vec<T, W> NAMED(letter, W, vv, name)(vec<T, W>, vec<T, W>) __attribute__((weak));
+#define CALL_ONE(T, letter, W, name) \
+    if constexpr (std::is_same_v<V, vec<T, W>>) if (NAMED(letter, W, v, name)) return NAMED(letter, W, v, name)(x);
+#define CALL_TWO(T, letter, W, name) \
+    if constexpr (std::is_same_v<V, vec<T, W>>) if (NAMED(letter, W, vv, name)) return NAMED(letter, W, vv, name)(x, y);
+template <class V> constexpr bool pair_of_floats = std::is_same_v<V, vec<float, 2>>;         // fewer than any of these has
+INLINE vec<float, 4> twice(vec<float, 2> x) { return __builtin_shufflevector(x, x, 0, 1, 0, 1); }
+#define FUNCTION(name) WIDTHS(OF_ONE, name) template <class V> INLINE V f_##name(V x) { \
+    if constexpr (single<V>) return std::name(x); \
+    else if constexpr (pair_of_floats<V>) return part<2, 0>(f_##name(twice(x))); \
+    else { WIDTHS(CALL_ONE, name) return each(x, [](auto y) { return std::name(y); }); } }
 FUNCTION(log) FUNCTION(log2) FUNCTION(log10) FUNCTION(log1p) FUNCTION(expm1) FUNCTION(sin) FUNCTION(cos) FUNCTION(tan) FUNCTION(asin)
 FUNCTION(acos) FUNCTION(atan) FUNCTION(sinh) FUNCTION(cosh) FUNCTION(tanh) FUNCTION(erf)
 
@@ -251,17 +290,24 @@ template <class V> INLINE V rounded(V x) {
     return stored;
 #endif
 }
-VECTOR_FUNCTION(exp)
+WIDTHS(OF_ONE, exp)
 template <class V> INLINE V f_exp(V x) {
     if constexpr (single<V>) return std::exp(x);
     else if constexpr (std::is_same_v<element<V>, float>) return exp_lanes<width<V>>(x);
-    else { VECTOR_CALL(exp, x) return each(x, [](auto y) { return std::exp(y); }); }
+    else { WIDTHS(CALL_ONE, exp) return each(x, [](auto y) { return std::exp(y); }); }
 }
 template <class V> INLINE V f_sigmoid(V x) { return 1 / (1 + f_exp(-x)); }
 template <class V> INLINE V f_softplus(V x) { return f_log1p(f_exp(-f_abs(x))) + largest(x, V{}); }
 template <class V> INLINE V f_sign(V x) { return choose(mask(x > 0), V{} + 1, choose(mask(x < 0), V{} - 1, x)); }
+WIDTHS(OF_TWO, pow)
 template <class V> INLINE V f_pow(V x, double q) {
-    if constexpr (single<V>) return std::pow(x, V(q)); else return each(x, [q](auto y) { return std::pow(y, decltype(y)(q)); });
+    if constexpr (single<V>) return std::pow(x, V(q));
+    else if constexpr (pair_of_floats<V>) return part<2, 0>(f_pow(twice(x), q));
+    else {
+        const V y = V{} + element<V>(q);
+        WIDTHS(CALL_TWO, pow)
+        return each(x, [q](auto each) { return std::pow(each, decltype(each)(q)); });
+    }
 }
 
 template <int N, class V> INLINE V power(V x) {

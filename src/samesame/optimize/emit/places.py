@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from math import prod
 from pathlib import Path
 from zlib import crc32
@@ -21,6 +21,7 @@ from samesame.optimize.emit.arithmetic import Text
 from samesame.optimize.emit.ranges import Linear, Span, Spans
 from samesame.optimize.ir import Buffer
 
+TURNS, ACCUMULATORS = 4, 16                          # partial results of a fold over lanes; of all folds of a buffer
 STREAMED = 1 << 20                                   # bytes; what is less may be in a cache still
 LANES = Path(__file__).with_name("lanes.h")
 C_TYPES = {"float32": "float", "float64": "double", "bfloat16": "bf16",
@@ -324,13 +325,17 @@ class Memory(Place):
 
 @dataclass
 class Registers(Place):
-    """A variable for each run of lanes: `runs` says at which element each begins, and how many it holds."""
+    """A variable for each run of lanes: `runs` says at which element each begins, and how many it holds. Of partial
+    results for each lane there are several, for runs of lanes in turn, as one fold would wait for the one before; all
+    of them are folded where the result is read first."""
 
     runs: dict[int, int] = field(default_factory=dict)
     rescaled: frozenset[int] | None = None           # the variables that were there when all were rescaled
+    turns: int = 1                                   # partial results that there are, one for each lane each
+    settled: bool = False                            # whether something was read or rescaled, and no more may come
 
-    def _variable(self, first: int) -> str:
-        return f"{self.name}_at{first}"
+    def _variable(self, first: int, turn: int = 0) -> str:
+        return f"{self.name}_at{first}{f'_turn{turn}' if turn else ''}"
 
     def declaration(self) -> list[str]:
         if self.rescaled is not None and self.rescaled != set(self.runs):
@@ -341,7 +346,7 @@ class Registers(Place):
             kind = f"vec<{self.real}, {lanes}>" if lanes > 1 else self.real
             identity = f"{self.monoid}::identity<{self.real}>"
             begin = f" = {f'all<{lanes}>({identity})' if lanes > 1 else identity}" if self.monoid else ""
-            lines.append(f"{kind} {self._variable(first)}{begin};")
+            lines += [f"{kind} {self._variable(first, turn)}{begin};" for turn in range(self.turns)]
         return lines
 
     def _run(self, at: Linear, scope: Scope) -> tuple[int, int]:
@@ -374,10 +379,13 @@ class Registers(Place):
         if self.lanes:
             return Text(name, True)
         if self.across:
-            return Text(f"across<{self.monoid}>({name})")
+            self.settled = True
+            several = [self._variable(start, turn) for turn in range(self.turns)]
+            whole = reduce(lambda a, b: f"{self.monoid}::fold({a}, {b})", several)
+            return Text(f"across<{self.monoid}>({whole})")
         if held == width:
             return Text(name, width > 1)
-        return Text(f"part<{width}>({name}, {first - start})", True) if width > 1 else Text(f"{name}[{first - start}]")
+        return Text(f"part<{width}, {first - start}>({name})", True) if width > 1 else Text(f"{name}[{first - start}]")
 
     def write(self, at: Linear, value: str, wide: bool, scope: Scope) -> str | None:
         first, width = self._run(at, scope)
@@ -393,7 +401,13 @@ class Registers(Place):
         if not self.across or (scope.lane is not None and scope.slope(at) != 0):
             return super().accumulate(at, value, scope)
         first, _ = self._run(at, replace(scope, lane=None))
-        name = self._variable(self._holder(first, 1, whole=True))
+        most = max(1, min(TURNS, ACCUMULATORS // max(1, self.elements)))
+        turn = 0 if scope.start is None or scope.width != self.across else scope.start // self.across % most
+        if turn < self.turns or not self.settled:
+            self.turns = max(self.turns, turn + 1)
+        else:
+            turn = 0
+        name = self._variable(self._holder(first, 1, whole=True), turn)
         if scope.lane is None:
             return f"{name}[0] = {self.monoid}::fold({self.real}({name}[0]), {value.code});"
         if scope.width == self.across:
@@ -408,12 +422,13 @@ class Registers(Place):
     def scaled(self, element: Linear, inner: int, factor: str, scope: Scope) -> list[str]:
         if element.terms:
             raise Misplaced(self.buffer.name)
+        self.settled = True
         self.rescaled = frozenset(self.runs) if self.rescaled is None else self.rescaled
         low, lines = element.constant * inner, list[str]()
         for first, held in sorted(self.runs.items()):
             mine = range(max(first, low), min(first + held, low + inner))
             if len(mine) == held:
-                lines.append(f"{self._variable(first)} *= {factor};")
+                lines += [f"{self._variable(first, turn)} *= {factor};" for turn in range(self.turns)]
             else:
                 lines += [f"{self._variable(first)}[{i - first}] *= {factor};" for i in mine]
         return lines

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from math import pi
 
 from samesame.formula.expr import (
@@ -286,10 +287,41 @@ class _Expression(Arithmetic):
         if not self.values.varies(e, self.scope):
             return Text(f"({self.values.text(form, self.scope)})")
         slope, kind = self.scope.slope(form), "long" if any(isinstance(part, Load) for part in walk(e)) else "int"
-        if slope is None:
-            parts = [f"{kind}({self.values.text(alone.spans.linear(e), alone)})" for alone in self.scope.each_lane()]
-            return Text(f"(vec<{kind}, {self.scope.width}>{{{', '.join(parts)}}})", True)
-        return Text(f"ramp<{self.scope.width}>({kind}({self.values.text(form, self.scope)}), {slope})", True)
+        if slope is not None:
+            return Text(f"ramp<{self.scope.width}>({kind}({self.values.text(form, self.scope)}), {slope})", True)
+        if (found := self.together(form)) is not None:
+            return Text(found, True)
+        parts = [f"{kind}({self.values.text(alone.spans.linear(e), alone)})" for alone in self.scope.each_lane()]
+        return Text(f"(vec<{kind}, {self.scope.width}>{{{', '.join(parts)}}})", True)
+
+    def together(self, form: Linear) -> str | None:
+        """Integers that data holds, those of all lanes at once; None where they do not lie side by side."""
+        data = {atom: c for atom, c in form.terms.items()
+                if atom is not self.scope.lane and self.values.varies(atom, self.scope)}
+        rest = Linear(form.constant, {atom: c for atom, c in form.terms.items() if atom not in data})
+        first, slope, width = self.values.text(rest, self.scope), self.scope.slope(rest), self.scope.width
+        found = f"ramp<{width}>(long({first}), {slope})" if slope else f"all<{width}>(long({first}))"
+        for atom, c in data.items():
+            if (of := self.integers(atom)) is None:
+                return None
+            found += f" + {of}" if c == 1 else f" + {c}l * {of}"
+        return f"({found})"
+
+    def integers(self, e: Expr) -> str | None:
+        """What `together` says of a part that is not linear."""
+        match e:
+            case Load(leaf, indices):
+                place = self.scope.places[leaf.name]
+                text = place.read(place.address(indices, self.spans), self.scope)
+                return f"to<long>({text.code})" if text is not None and text.wide else None
+            case Where(condition, then, otherwise) if self.in_range(then, otherwise):
+                yes, no = (self.together(self.spans.linear(branch)) for branch in (then, otherwise))
+                return f"choose({self.condition(condition).code}, {yes}, {no})" if yes and no else None
+            case Extremum(op, parts):
+                each = [self.together(self.spans.linear(part)) for part in parts]
+                known = [part for part in each if part is not None]
+                return reduce(lambda a, b: f"{op}::fold({a}, {b})", known) if len(known) == len(each) else None
+        return None
 
     def truth(self, e: Expr) -> Text:
         """1 or 0."""
@@ -321,6 +353,8 @@ class _Expression(Arithmetic):
     def comparison(self, op: str, left: Expr, right: Expr) -> Text:
         if left.kind == right.kind == "int":
             difference = self.integer(left - right)
+            if difference.wide and any(isinstance(part, Load) for part in walk(left - right)):
+                return Text(f"truths({difference.code}, [](auto x) {{ return x {OPERATORS[op]} 0; }})", True)
             return Text(f"mask({difference.code} {OPERATORS[op]} 0)", difference.wide)
         a, b = self.value(left), self.value(right)
         if a.wide or b.wide:

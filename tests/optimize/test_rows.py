@@ -1,0 +1,97 @@
+"""Rows: what runs in lanes, and in which order memory is gone through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from tests.optimize.compiled_programs import compile_program, untimed
+
+from samesame.capture import capture
+from samesame.optimize.emit.cpp import function
+from samesame.optimize.forms import fold, load
+from samesame.optimize.ir import Buffer, Loop, Program, statements
+from samesame.optimize.native import native
+from samesame.optimize.partition import as_it_lies, stages
+from samesame.optimize.read import read
+from samesame.optimize.rows import PIECE
+from samesame.optimize.space import Space
+from samesame.optimize.specification import Output, Specification, Tensor
+
+LANES = 8
+
+
+def kernels(program: Callable[..., Any], *inputs: torch.Tensor) -> tuple[Specification, Program]:
+    """The proved kernels of a program, that compute what it does."""
+    specification = read(capture(program, inputs))
+    found = native(specification, untimed).program
+    run = compile_program(found, specification.arguments, [], [output.name for output in specification.outputs])
+    expected = program(*inputs)
+    for mine, own in zip(run(*inputs), expected if isinstance(expected, tuple) else (expected,), strict=True):
+        torch.testing.assert_close(mine.view(own.shape), own, rtol=1e-4, atol=1e-5)
+    return specification, found
+
+
+def option(spot: torch.Tensor, strike: torch.Tensor, spread: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """What two results have in common is kept between them."""
+    first = (torch.log(spot / strike) + spread * spread / 2) / spread
+    price = spot * torch.erf(first) - strike * torch.erf(first - spread)
+    return price, torch.erf(first)
+
+
+@pytest.mark.parametrize("shape", [(45,), (3, 45), (2, 3, 37)])
+def test_stages_of_the_same_axes_run_in_lanes_together(shape: tuple[int, ...]) -> None:
+    """One loop for all of them, with registers between them; each was a row of one element."""
+    inputs = [torch.rand(shape, generator=torch.Generator().manual_seed(k)) + 0.5 for k in range(3)]
+    _, found = kernels(option, *inputs)
+    (kernel,) = found.kernels
+    assert sum(isinstance(s, Loop) and s.kind == "vector" for s in statements(kernel.body)) == 1
+    text = function(kernel, LANES)
+    assert f"vec<float, {LANES}> " in text and "static thread_local" not in text
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_long_row_is_shared_by_threads(several: bool) -> None:
+    """Pieces of it, the last of which is a part of one."""
+    inputs = [torch.rand(3 * PIECE + 77, generator=torch.Generator().manual_seed(k)) + 0.5 for k in range(3)]
+    _, found = kernels(option if several else lambda *x: option(*x)[0], *inputs)
+    (kernel,) = found.kernels
+    assert "#pragma omp parallel for" in function(kernel, LANES)
+
+
+def test_what_is_read_most_decides_what_runs_in_lanes() -> None:
+    """Two numbers of each row are read beside all that is in it."""
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x.flatten(1)
+        return (torch.softmax(y, 1) * 2).amax(1) + torch.softmax(y, 1).view(x.shape).sum((1, 2)).amax(1)
+
+    _, found = kernels(program, torch.randn(19, 4, 5, 16, generator=torch.Generator().manual_seed(0)))
+    assert not any("gather<" in function(kernel, LANES) for kernel in found.kernels)
+
+
+@pytest.mark.parametrize(("strides", "order"), [(None, ["a", "b", "c"]), ((1, 30, 6), ["b", "c", "a"])])
+def test_loops_go_through_memory_in_its_order(strides: tuple[int, ...] | None, order: list[str]) -> None:
+    tensors = {"x": Tensor("x", (6, 4, 5), "float32", "input", strides=strides),
+               "y": Tensor("y", (5,), "float32", "input")}
+    x = load("x", "a", "b", "c")
+    output = Output("z", fold("sum", ("a", "b", "c"), x), (), "float32")
+    space = Space(Specification((output,), tensors, {"a": 6, "b": 4, "c": 5}, ("x", "y")), [])
+    space.buffers.update({name: Buffer(name, tensor.shape, strides=strides) for name, tensor in tensors.items()})
+    assert space.in_order(fold("sum", ("a", "b", "c"), x), ("c", "a", "b")) == order
+    assert space.in_order(load("y", "c"), ("c", "a")) == ["a", "c"]
+
+
+def test_what_is_kept_element_by_element_lies_as_what_it_is_made_of() -> None:
+    """Exponentials of classes in front of places, which are summed over the classes."""
+    def program(x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        p = torch.softmax(x, 1)
+        return (p * mask).sum((0, 2)), p.amax((0, 2))
+
+    inputs = torch.randn(2, 4, 40), torch.rand(2, 1, 40)
+    specification, found = kernels(program, *inputs)
+    assert not any("gather<" in function(kernel, LANES) for kernel in found.kernels)
+    (kept,) = [stage for stage in stages(specification.outputs, specification.extents) if len(stage.axes) == 3]
+    assert kept.axes[-1] == as_it_lies(kept.value, kept.axes)[-1]
+    assert as_it_lies(load("x", "n", "c", "i"), ("i", "m", "c", "n")) == ("n", "c", "i")
