@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 import torch
@@ -12,7 +12,8 @@ from tests.optimize.programs_as_forms import attention
 
 from samesame.capture import capture
 from samesame.optimize.forms import size_of, walk
-from samesame.optimize.functions import taken_once
+from samesame.optimize.functions import passes, taken_once
+from samesame.optimize.names import renamed
 from samesame.optimize.native import native
 from samesame.optimize.online import softmaxes
 from samesame.optimize.partition import Stage, stages
@@ -28,9 +29,12 @@ def cut(specification: Specification) -> tuple[list[Stage], list[Stage]]:
     return plain, taken_once(plain, lambda axis: size_of([axis], specification.extents))
 
 
-def functions(found: list[Stage]) -> Counter[str]:
-    units = [form for stage in found for form in (stage.value, *stage.folds.values())]
-    return Counter(x.attributes[0] for form in units for x in {*walk(form)} if x.operator == "fn")
+def functions(found: list[Stage], extents: Mapping[str, int]) -> Counter[str]:
+    """How often each is taken, once in each pass over a row."""
+    several = [one for stage in found for one in passes(stage, lambda axis: size_of([axis], extents))]
+    each = [{renamed(x, lambda axis: size_of([axis], extents))[0]: x.attributes[0] for _, form in one
+             for x in walk(form) if x.operator == "fn"} for one in several]
+    return Counter(name for one in each for name in one.values())
 
 
 def capped(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -55,7 +59,8 @@ def test_each_is_taken_once(name: str) -> None:
     given = (X, Y)[:inputs]
     specification = read(capture(program, given))
     plain, found = cut(specification)
-    assert functions(found) == once and all(functions(plain)[each] >= n for each, n in once.items())
+    before, after = (functions(each, specification.extents) for each in (plain, found))
+    assert after == once and all(before[each] >= n for each, n in once.items())
     run = compile_program(native(specification, untimed).program, specification.arguments, [],
                           [output.name for output in specification.outputs])
     (result,) = run(*given)

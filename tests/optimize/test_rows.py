@@ -12,7 +12,7 @@ from tests.optimize.compiled_programs import compile_program, untimed
 from samesame.capture import capture
 from samesame.optimize.emit.cpp import function
 from samesame.optimize.forms import fold, load
-from samesame.optimize.ir import Buffer, Loop, Program, statements
+from samesame.optimize.ir import Accumulate, Buffer, Loop, Program, statements
 from samesame.optimize.native import native
 from samesame.optimize.partition import as_it_lies, stages
 from samesame.optimize.read import read
@@ -95,3 +95,16 @@ def test_what_is_kept_element_by_element_lies_as_what_it_is_made_of() -> None:
     (kept,) = [stage for stage in stages(specification.outputs, specification.extents) if len(stage.axes) == 3]
     assert kept.axes[-1] == as_it_lies(kept.value, kept.axes)[-1]
     assert as_it_lies(load("x", "n", "c", "i"), ("i", "m", "c", "n")) == ("n", "c", "i")
+
+
+@pytest.mark.parametrize("dim", [1, 0])
+def test_sums_of_one_row_go_through_it_together(dim: int) -> None:
+    """Along the row, and across rows: what they have in common is read and computed once. Their axes may have any
+    names, and a sum of another length has loops of its own."""
+    def program(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.sin(x).sum(dim) + (torch.sin(x) * y).sum(dim) + x.amax(dim) + y[:7, :7].sum() / y[:9, :9].amax()
+
+    _, found = kernels(program, *(torch.randn(19, 19, generator=torch.Generator().manual_seed(k)) for k in range(2)))
+    loops = [s for kernel in found.kernels for s in statements(kernel.body) if isinstance(s, Loop)]
+    assert max(sum(isinstance(s, Accumulate) for s in statements(each.body)) for each in loops
+               if each.kind == "vector") == 3

@@ -34,12 +34,12 @@ def _twice(stages: Sequence[Stage], extent: Extent) -> Form | None:
     """The largest form that costs something and that more than one sum or value takes."""
     times, first = Counter[object](), dict[object, Form]()
     for stage in _rows(stages):
-        for axes, form in _units(stage):
-            own = {renamed(x, extent)[0]: x for x in _costly(form, axes, stage)}
+        for several in passes(stage, extent):
+            own = {renamed(x, extent)[0]: x for axes, form in several for x in _costly(form, axes, stage)}
             times.update(own.keys())
             first |= {key: x for key, x in own.items() if key not in first}
-    several = [first[key] for key, n in times.items() if n > 1]
-    return max(several, key=lambda x: x.height, default=None)
+    often = [first[key] for key, n in times.items() if n > 1]
+    return max(often, key=lambda x: x.height, default=None)
 
 
 def _with(stages: Sequence[Stage], form: Form, extent: Extent) -> list[Stage]:
@@ -76,6 +76,14 @@ def _rows(stages: Sequence[Stage]) -> Iterator[Stage]:
 
 def _multiplies(fold: Form) -> bool:
     return is_contraction(fold) or is_pairwise(fold)
+
+
+def passes(stage: Stage, extent: Extent) -> list[list[tuple[tuple[str, ...], Form]]]:
+    """What is computed element by element, that together which one loop computes: folds over as many elements."""
+    found: dict[tuple[int, ...], list[tuple[tuple[str, ...], Form]]] = {}
+    for axes, form in _units(stage):
+        found.setdefault(tuple(map(extent, axes[len(stage.axes):])), []).append((axes, form))
+    return list(found.values())
 
 
 def _units(stage: Stage) -> Iterator[tuple[tuple[str, ...], Form]]:

@@ -195,15 +195,18 @@ def _beside(space: Space, stage: Stage, how: _Whole, axis: str) -> Scheduled:
     tiled, last = in_tiles(space, axis, tile, nest, "parallel"), Nest()
     place = _place(tiled, last)
     here = {**at, axis: tiled.at(place)}
-    for name, fold in stage.folds.items():
-        (monoid, axes), body = fold.attributes, Nest()
-        accumulator = Buffer(f"{name} of {stage.target}", (tile.size,), space.real)
-        inside = {**at, **{each: body.loop("serial", space.size(each))
-                           for each in space.in_order(fold.arguments[0], axes)}}
+    for loops in _alike(space, stage, False):
+        body, (_, (first, _)) = Nest(), loops[0]
+        inside = {each: body.loop("serial", space.size(each)) for each in first}
         each_place = _place(tiled, body)
-        value = space.expression(fold.arguments[0], {**inside, axis: tiled.at(each_place)})
-        nest.add(Local(accumulator, monoid), *body.add(Accumulate(accumulator, (each_place,), value)).done())
-        found[name] = partial(whatever, accumulator[place])
+        for name, (axes, _) in loops:
+            accumulator = Buffer(f"{name} of {stage.target}", (tile.size,), space.real)
+            own = at | {each: inside[other] for each, other in zip(axes, first, strict=True)}
+            value = space.expression(stage.folds[name].arguments[0], {**own, axis: tiled.at(each_place)})
+            body.add(Accumulate(accumulator, (each_place,), value))
+            nest.add(Local(accumulator, stage.folds[name].attributes[0]))
+            found[name] = partial(whatever, accumulator[place])
+        nest.add(*body.done())
     target = space.buffers[stage.target]
     last.add(Store(target, tuple(here[each] for each in stage.axes), space.expression(stage.value, here, found)))
     reads = tuple(space.buffers[name] for name in sorted(stage.reads))
@@ -257,20 +260,37 @@ def _row(
     lane = how.lane(stage, inner)
     _loops(space, how, nest, here, inner, lane)
     found = dict(elements)
-    for name, fold in stage.folds.items():
-        accumulator = Buffer(f"{name} of {stage.target}", (), space.real)
-        monoid, axes = fold.attributes
-        body, inside = Nest(), dict(here)
-        folded = space.in_order(fold, axes)
-        _loops(space, how, body, inside, folded, space.last(fold, axes) if lane is None else None)
-        body.add(Accumulate(accumulator, (), space.expression(fold.arguments[0], inside, elements)))
-        nest.add(Local(accumulator, monoid), *body.done())
-        found[name] = partial(whatever, accumulator[()])
+    for loops in _alike(space, stage, lane is None):
+        body, inside = Nest(), dict[str, Expr]()
+        _, (first, last) = loops[0]
+        _loops(space, how, body, inside, first, last)
+        for name, (axes, _) in loops:
+            accumulator, (monoid, _) = Buffer(f"{name} of {stage.target}", (), space.real), stage.folds[name].attributes
+            own = here | {axis: inside[other] for axis, other in zip(axes, first, strict=True)}
+            body.add(Accumulate(accumulator, (), space.expression(stage.folds[name].arguments[0], own, elements)))
+            nest.add(Local(accumulator, monoid))
+            found[name] = partial(whatever, accumulator[()])
+        nest.add(*body.done())
     value = space.expression(stage.value, here, found)
     for target in targets:
         indices = tuple(here[axis] for axis in stage.axes if len(target.shape) == len(stage.axes) or axis in inner)
         nest.add(Store(target, indices, value))
     return list(nest.done())
+
+
+Loops = tuple[tuple[str, ...], str | None]           # over which axes, the slowest first, and which of them is in lanes
+
+
+def _alike(space: Space, stage: Stage, lanes: bool) -> list[list[tuple[str, Loops]]]:
+    """The stage's folds, those together that loops of the same lengths in the same order go through: what they have in
+    common is then read, and computed, once."""
+    found: dict[tuple[object, ...], list[tuple[str, Loops]]] = {}
+    for name, fold in stage.folds.items():
+        axes = tuple(space.in_order(fold, fold.attributes[1]))
+        last = space.last(fold, axes) if lanes else None
+        key = (*map(space.size, axes), axes.index(last) if last else -1)
+        found.setdefault(key, []).append((name, (axes, last)))
+    return list(found.values())
 
 
 def _loops(

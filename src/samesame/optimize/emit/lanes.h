@@ -220,8 +220,8 @@ template <class V, class F> INLINE V each(V x, F f) {
 #else
 #define WIDTHS(F, name)
 #endif
-#define OF_ONE(T, letter, W, name) extern "C" vec<T, W> NAMED(letter, W, v, name)(vec<T, W>) __attribute__((weak));
-#define OF_TWO(T, letter, W, name) extern "C" vec<T, W> NAMED(letter, W, vv, name)(vec<T, W>, vec<T, W>) __attribute__((weak));
+#define OF_ONE(T, letter, W, name) extern "C" vec<T, W> NAMED(letter, W, v, name)(vec<T, W>) __attribute__((weak, const));
+#define OF_TWO(T, letter, W, name) extern "C" vec<T, W> NAMED(letter, W, vv, name)(vec<T, W>, vec<T, W>) __attribute__((weak, const));
 #define CALL_ONE(T, letter, W, name) \
     if constexpr (std::is_same_v<V, vec<T, W>>) if (NAMED(letter, W, v, name)) return NAMED(letter, W, v, name)(x);
 #define CALL_TWO(T, letter, W, name) \
