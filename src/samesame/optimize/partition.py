@@ -335,7 +335,8 @@ class _Cutter:
             given = [self.invariant(x, x.axes, (*order, *axes)) for x in given]
             kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order)) for x in wholes]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
-                given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *axes)) for x in given]
+                last = self.depth(axes, given)
+                given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *last)) for x in given]
             operands = times(*given, *kept)
         else:
             inside = (*order, *axes)
@@ -354,15 +355,21 @@ class _Cutter:
     def operand_order(self, x: Form, every: Iterable[Form], contraction: Form, order: Sequence[str]) -> tuple[str, ...]:
         """The axes of a computed operand as a contraction likes them best, whose results lie in this order: first what
         all have. Its own axis comes last where that is the results' last one and lanes can run along it as it is
-        computed, and what is summed over comes last where not, in the order in which a weight has it."""
+        computed, and what is summed over comes last where not."""
         rest = {axis for other in every if other is not x for axis in other.axes}
         both = [axis for axis in order if axis in x.axes and axis in rest]
         own = [axis for axis in order if axis in x.axes and axis not in rest]
-        given = [axis for other in every if is_tensor(other) for axis in in_memory(other)]
-        summed = sorted((axis for axis in contraction.attributes[1] if axis in x.axes),
-                        key=lambda axis: given.index(axis) if axis in given else len(given))
+        summed = self.depth([axis for axis in contraction.attributes[1] if axis in x.axes], every)
         last = own[-1] if own and own[-1] == order[-1] and self.extent(own[-1]) >= SHORT else None
         return (*both, *summed, *own) if last in lanes_of(x, self.weights) else (*both, *own, *summed)
+
+    def depth(self, axes: Iterable[str], every: Iterable[Form]) -> list[str]:
+        """What is summed over, in the order in which a tensor has it that is given; where none has it the longest is
+        last, and not the two neighbours that a rotation has turned."""
+        given = [axis for x in every if is_tensor(x) for axis in in_memory(x)]
+        ordered = sorted(axes, key=lambda axis: given.index(axis) if axis in given else len(given))
+        short = bool(ordered) and set(ordered).isdisjoint(given) and self.extent(ordered[-1]) < SHORT
+        return sorted(ordered, key=self.extent) if short else ordered
 
     def inlined(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
         """Computed again for each element, but for its folds and what has fewer axes."""
