@@ -152,6 +152,9 @@ def celu(r: Reader, x: Value, alpha: float = 1.0) -> Value:
     return elu(r, x, alpha, 1, 1 / exact(alpha))
 
 
+LARGEST_POWER = 16                                   # of greater ones little is left but overflow
+
+
 def exact(x: float | Fraction) -> Fraction:
     """The decimal that a float is written as."""
     if not isfinite(x):
@@ -258,7 +261,7 @@ def div(r: Reader, x: Any, y: Any) -> Value:
 @row("aten.pow.Tensor_Scalar")
 def power(r: Reader, x: Value, exponent: float) -> Value:
     q = exact(exponent)
-    if q == 0 or q.denominator not in (1, 2, 4) or abs(q) > 4:
+    if q == 0 or abs(q) > LARGEST_POWER:
         raise Unsupported("a power")
     return r.pointwise(lambda a: f.power(a, q), real(r, x))
 
