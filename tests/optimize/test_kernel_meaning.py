@@ -183,3 +183,21 @@ def test_numbers_in_place_of_symbols() -> None:
     assert not symbols_of(program)
     assert [buffer.shape for buffer in program.kernels[0].writes] == [(3, 5, 16)]
     assert program.kernels[1].reads[1] == program.kernels[0].writes[0]
+
+
+def test_a_long_recursion_is_looked_at_once() -> None:
+    """Each value reads the one before twice: as a tree it has 2⁴⁰ parts."""
+    a, b = Buffer("a", (M,)), Buffer("b", (M,))
+    i, over = loop("vector", M)
+    value = a[i]
+    for _ in range(40):
+        value = exp(value) * (value + 1)
+    program = Program((Kernel("recursion", (a,), (b,), (over(Store(b, (i,), value)),)),))
+    assert proved(program, {"b": Tensor((M,), lambda i: value_at(a, i, 40))}).proved
+
+
+def value_at(a: Buffer, i: Expr, steps: int) -> Expr:
+    value = a[i]
+    for _ in range(steps):
+        value = exp(value) * (value + 1)
+    return value

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from samesame.evidence import SamesameError
 from samesame.formula.alike import alike
@@ -373,6 +374,7 @@ class _Execution:
         if out := value.free - {f.statement.variable for f in self.stack if isinstance(f.statement, Loop)}:
             raise Malformed(f"{', '.join(map(unicode, out))} is used outside of its loop")
 
+        @cache                                               # a long recursion has few parts that many read
         def look(e: Expr, conditions: tuple[Expr, ...]) -> None:
             match e:
                 case Where(condition, then, otherwise):

@@ -223,30 +223,54 @@ class Space:
         """How many elements of tensors lie in memory along each of these axes: what is the same for many rounds is read
         but once for them. At which place of a table one looks is none of it."""
         votes = {axis: 0 for axis in axes}
-        for x in walk(form, arguments=but_indices):
-            buffer = self.buffers.get(x.attributes[0]) if x.operator == "load" else None
-            if buffer is not None and buffer.fastest is not None:
-                parts = x.attributes[1 + buffer.fastest].parts
+        for x, elements in self.reads(form):
+            fastest = next((d for d in self.fastest_first(x) if not self.is_one(x, d)), None)
+            if fastest is not None and self.is_dense(x, fastest):
+                parts = x.attributes[1 + fastest].parts
                 if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
-                    votes[parts[-1].axis] += self.elements(x)
+                    votes[parts[-1].axis] += elements
         return votes
 
-    def elements(self, tensor: Form) -> int:
-        """How many of them are read; as if there were one tile along an axis whose tiles are not chosen yet."""
-        return prod(1 if isinstance(self.sizes.get(axis), FloorDiv) else self.extent(axis) for axis in tensor.axes)
+    def steps(self, tensor: Form) -> tuple[int, ...] | None:
+        """In memory, of a tensor that is given; None of one that is row-major."""
+        given = self.specification.tensors.get(tensor.attributes[0])
+        return given.strides if given is not None else None
+
+    def fastest_first(self, tensor: Form) -> list[int]:
+        """The dimensions, those of the shortest steps first."""
+        steps, dims = self.steps(tensor), range(len(tensor.attributes) - 1)
+        return [*reversed(dims)] if steps is None else sorted(dims, key=lambda d: steps[d])
+
+    def is_dense(self, tensor: Form, d: int) -> bool:
+        """Whether elements lie beside one another along a dimension, those after which are of one element."""
+        steps = self.steps(tensor)
+        return steps is None or steps[d] == 1
+
+    def is_one(self, tensor: Form, d: int) -> bool:
+        """Whether there is but one element along a dimension."""
+        name, *places = tensor.attributes
+        given = self.specification.tensors.get(name)
+        return given.shape[d] == 1 if given is not None else self.elements(places[d].axes) == 1
+
+    def elements(self, axes: Iterable[str]) -> int:
+        """As if there were one tile along an axis whose tiles are not chosen yet."""
+        return prod(1 if isinstance(self.sizes.get(axis), FloorDiv) else self.extent(axis) for axis in axes)
+
+    def reads(self, form: Form) -> list[tuple[Form, int]]:
+        """The tensors of buffers that a form reads, and how many elements of each: of a table as many as are looked
+        up."""
+        inside = walk(form, arguments=lambda x: () if table_of(x).operator == "load" else but_indices(x))
+        return [(table, self.elements(x.axes)) for x in inside
+                if (table := table_of(x)).operator == "load" and table.attributes[0] in self.buffers]
 
     def in_order(self, form: Form, axes: Iterable[str]) -> list[str]:
         """The axes as the largest tensor that the form reads lies in memory, that of the longest steps first; before
         these, those along which it does not lie."""
-        loads = [x for x in walk(form, arguments=but_indices)
-                 if x.operator == "load" and x.attributes[0] in self.buffers]
-        largest = max(loads, key=self.elements, default=None)
+        largest = max(self.reads(form), key=lambda read: read[1], default=None)
         if largest is None:
             return list(axes)
-        name, *places = largest.attributes
-        tensor = self.specification.tensors.get(name)
-        if tensor is not None and tensor.strides is not None:
-            places = [place for _, place in sorted(zip(tensor.strides, places, strict=True), key=lambda x: -x[0])]
+        _, *dims = largest[0].attributes
+        places = [dims[d] for d in reversed(self.fastest_first(largest[0]))]
         order = [part.axis for place in places for part in place.parts]
         return sorted(axes, key=lambda axis: order.index(axis) if axis in order else -1)
 

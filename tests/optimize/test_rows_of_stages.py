@@ -71,6 +71,17 @@ def test_what_is_read_most_decides_what_runs_in_lanes() -> None:
     assert not any("gather<" in function(kernel, LANES) for kernel in found.kernels)
 
 
+def test_what_is_looked_up_counts_as_often_as_it_is() -> None:
+    """A small table of which each of many rows reads a row; the axis of a batch of one is none to run along."""
+    def program(x: torch.Tensor, table: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        return (torch.sin(x[:, :, None] * torch.arange(40)) * table[:, ids]).sum(-1)
+
+    ids = torch.randint(6, (90,), generator=torch.Generator().manual_seed(0))
+    _, found = kernels(program, torch.randn(1, 90), torch.randn(1, 6, 40), ids)
+    texts = [function(kernel, LANES) for kernel in found.kernels if kernel.name != "guard"]
+    assert any("f_sin(" in text and f"load<{LANES}>(table" in text and "gather<" not in text for text in texts)
+
+
 @pytest.mark.parametrize(("strides", "order"), [(None, ["a", "b", "c"]), ((1, 30, 6), ["b", "c", "a"])])
 def test_loops_go_through_memory_in_its_order(strides: tuple[int, ...] | None, order: list[str]) -> None:
     tensors = {"x": Tensor("x", (6, 4, 5), "float32", "input", strides=strides),
