@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -212,3 +213,16 @@ def test_a_proof_that_had_no_time_early_is_looked_for_again(early: Any, monkeypa
     Attempt.establish_early(early, [None], fast)  # type: ignore[arg-type, list-item]
     early.takes, early.left = 0.0, 20.0
     assert early.early.verdict is None and established(early, fast) == [(fast, SAME)] and len(early.proofs) == 2
+
+
+def test_a_proof_may_be_looked_for_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was begun early had no time: what stands for the kernels is written down by then."""
+    file, read = tmp_path / "found" / "fast.py", list[str]()
+    monkeypatch.setattr(attempts, "files_of", lambda reference, facts: {"fast.py": "reference"})
+    monkeypatch.setattr(attempts, "unguarded", lambda program, file, *_: read.append(file.read_text()))
+    monkeypatch.setattr(attempts, "check", lambda *_, **__: SAME)
+    made = SimpleNamespace(facts=lambda *_: {}, module=None, example=(), seed=0, store=None,
+                           job=SimpleNamespace(weights={}), report=SimpleNamespace(counts={}))
+    for _ in range(2):
+        Attempt.verified(made, SimpleNamespace(reference=object()), "", file, Run(1.0))  # type: ignore[arg-type]
+    assert read == ["reference"] * 2

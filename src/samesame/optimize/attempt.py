@@ -44,7 +44,7 @@ from samesame.optimize.ir import Program as Kernels
 from samesame.optimize.job import Job, example_of, keep, name_of, runnable
 from samesame.optimize.kept import Tiles, key_of, recalled, remember
 from samesame.optimize.machine import here
-from samesame.optimize.saved import files_of, save, write_files
+from samesame.optimize.saved import FAST, files_of, save, write_files
 from samesame.optimize.schedule import NoSchedule
 from samesame.optimize.specification import Specification
 from samesame.optimize.timing import ROUNDS, Ahead, Racer, cores, incumbent, race
@@ -399,7 +399,8 @@ class Attempt:
         reference = candidate.reference
         facts = self.facts(reference or candidate, way)
         if reference is not None:
-            file = write_files(file.parent.with_name(f"{file.parent.name}_reference"), files_of(reference, facts))
+            folder = file.parent.with_name(f"{file.parent.name}_reference")      # there already when tried once more
+            file = folder / FAST if folder.exists() else write_files(folder, files_of(reference, facts))
         program = unguarded(self.module, file, self.job.weights, facts)
         try:
             verdict = check(self.module, program, self.example, seed=self.seed, store=self.store, certify=True,
