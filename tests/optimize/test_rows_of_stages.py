@@ -119,3 +119,12 @@ def test_sums_of_one_row_go_through_it_together(dim: int) -> None:
     loops = [s for kernel in found.kernels for s in statements(kernel.body) if isinstance(s, Loop)]
     assert max(sum(isinstance(s, Accumulate) for s in statements(each.body)) for each in loops
                if each.kind == "vector") == 3
+
+
+def test_a_dimension_that_is_split_twice_has_kernels() -> None:
+    """Nine weights for each of k × k finer places: the stride of the nine is as long as the two axes of the others."""
+    def program(mask: torch.Tensor) -> torch.Tensor:
+        weights = torch.softmax(mask.view(1, 9, 16, 5, 6).view(1, 9, 4, 4, 5, 6), 1)
+        return (weights * weights).sum(1).permute(0, 3, 1, 4, 2).reshape(1, 20, 24)
+
+    kernels(program, torch.randn(1, 144, 5, 6, generator=torch.Generator().manual_seed(0)))

@@ -67,6 +67,7 @@ class Space:
     sizes: dict[str, Dim] = field(default_factory=dict)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     alike: dict[str, str] = field(default_factory=dict)
+    merged: dict[str, tuple[str, ...]] = field(default_factory=dict)
     threads: int = field(default_factory=torch.get_num_threads)
     early: frozenset[str] = frozenset()
 
@@ -163,6 +164,9 @@ class Space:
                 pinned |= {base(axis) for place in several for part in place.parts for axis in (part.axis, *part.over)}
         self.sizes.update({self._first(axis): self.extent(axis) for axis in pinned})
         self._find_concatenations()
+        for axis, inside in self.merged.items():
+            if self._first(axis) not in self.sizes:
+                self.sizes[self._first(axis)] = replaced(mul(*map(self.size, inside)), {})
         for name, tensor in tensors.items():
             shape = (add(*map(self.size, turns[name, d])) if (name, d) in turns
                      else self._length(found.get((name, d)), size) for d, size in enumerate(tensor.shape))
@@ -180,7 +184,8 @@ class Space:
 
     def _find_strides(self, place: Place) -> None:
         """A stride that is counted in another axis than the one that runs inside of it, as long at these sizes, is
-        counted in that one: queries and keys have the same heads, each by axes of its own."""
+        counted in that one: queries and keys have the same heads, each by axes of its own. An axis that runs as several
+        inside of a stride is as long as these together."""
         for k, part in enumerate(place.parts):
             inside, counted = [base(p.axis) for p in place.parts[k + 1:]], [base(axis) for axis in part.over]
             lacking = [axis for axis in counted if axis not in inside]
@@ -189,6 +194,8 @@ class Space:
                 one, other = self._first(lacking[0]), self._first(others[0])
                 if one != other:
                     self.alike[one] = other
+            elif len(lacking) == 1 and len(others) > 1 and self.extent(lacking[0]) == self._span(others):
+                self.merged[lacking[0]] = tuple(others)
 
     def _in_turn(self, places: Iterable[Place], size: int) -> tuple[str, ...]:
         """The axes of places that lie one behind the other, and together cover a dimension; none where they do not."""
