@@ -85,6 +85,25 @@ def test_much_arithmetic_is_done_once(steps: int, once: bool) -> None:
     torch.testing.assert_close(run(X)[0], program(X), rtol=1e-4, atol=1e-5)
 
 
+def test_much_arithmetic_of_integers_stays_exact() -> None:
+    """Kept as reals are, large integers would be one."""
+    def program(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        mixed = x
+        for k in range(8):
+            mixed = mixed * 31 + (k + 1)
+        return (mixed == y).float().sum(-1), (mixed < y).float().sum(-1)
+
+    x = torch.arange(64).view(2, 32)
+    mixed = x
+    for k in range(8):
+        mixed = mixed * 31 + (k + 1)
+    specification = read(capture(program, (x, mixed + 1)))
+    run = compile_program(native(specification, untimed).program, specification.arguments, [],
+                          [output.name for output in specification.outputs])
+    for mine, own in zip(run(x, mixed + 1), program(x, mixed + 1), strict=True):
+        torch.testing.assert_close(mine.view(own.shape), own)
+
+
 def test_attention_stays_one_pass() -> None:
     plain, found = cut(attention())
     assert found == plain and len(list(softmaxes(found))) == 1

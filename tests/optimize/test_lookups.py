@@ -371,12 +371,17 @@ def test_look_ups_have_no_kernels_for_a_gpu() -> None:
 def kernels_of_a_look_up(until: float) -> list[Candidate]:
     """What an attempt that has so much time finds for a program with one."""
     module, example = nn.Sequential(nn.Embedding(5, 8), nn.Linear(8, 4)), (ints(5, 3),)
-    graph = capture(module, example)
-    attempt: Any = SimpleNamespace(module=module, example=example, graph=graph, tuned=None, report=Report("p"),
-                                   until=until)
-    attempt.kernels = partial(Attempt.kernels, attempt)
-    whole = specified(module, example, graph)
-    return list(attempt.kernels(whole, searched(whole)))
+    whole = specified(module, example, capture(module, example))
+    return list(attempt_at(module, example, until).kernels(whole, searched(whole)))
+
+
+def attempt_at(module: nn.Module, example: tuple[torch.Tensor, ...], until: float = inf) -> Any:
+    """As much of an attempt as looks for programs."""
+    attempt: Any = SimpleNamespace(module=module, example=example, graph=capture(module, example), tuned=untimed,
+                                   report=Report("p"), until=until)
+    for name in ("kernels", "forms", "without_look_ups"):
+        setattr(attempt, name, partial(getattr(Attempt, name), attempt))
+    return attempt
 
 
 def test_look_ups_without_kernels_stay_calls(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,3 +415,33 @@ def test_where_look_ups_stay_calls_nothing_is_looked_through() -> None:
     for function, tensors in PROGRAMS.values():
         graph = capture(function, tensors)
         assert read(graph).looked and not read(graph, look_ups=False).looked
+
+
+def test_what_only_has_to_be_a_place_is_no_formula_beside_calls() -> None:
+    """Forms in torch's operators, and parts between calls, would say nothing of a class that is none."""
+    def program(x: torch.Tensor, a: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        order = torch.sort((x @ a) > 0, 1).values
+        return (x @ a).mul(order).scatter(1, ids, 0.5).exp().sum(1)
+
+    tensors = reals(5, 4), reals(4, 7), ints(7, 5, 1)
+    module = module_of(program)
+    attempt = attempt_at(module, tensors)
+    whole = specified(module, tensors, attempt.graph)
+    assert whole.is_guarded_alone
+    found = [*attempt.kernels(whole, searched(whole)), *attempt.forms(whole, searched(whole))]
+    assert found and all("aten.scatter" in (each.reference or each).source for each in found)
+
+
+@pytest.mark.parametrize("program", [lambda x, i: torch.scatter(x, 0, i, 2.0) + 1])
+def test_a_number_is_no_tensor_to_write_into(program: Callable[..., Any]) -> None:
+    specification = read(capture(program, (torch.tensor(1.0), torch.tensor(0))))
+    assert [call.operator for call in specification.calls] == ["aten.scatter.value"]
+
+
+def test_one_class_for_a_row_of_its_own_stays_a_call() -> None:
+    program, tensors = (lambda x, i: F.nll_loss(x, i)), (reals(3), ints(3, 1))
+    try:
+        program(*tensors)
+    except (RuntimeError, ValueError) as error:
+        pytest.skip(f"this torch refuses it: {error}")
+    assert read(capture(program, tensors)).calls

@@ -121,6 +121,15 @@ def test_sums_of_one_row_go_through_it_together(dim: int) -> None:
                if each.kind == "vector") == 3
 
 
+def test_along_an_expanded_dimension_nothing_lies() -> None:
+    x = load("x", "a", "b", "c")
+    output = Output("y", fold("sum", ("a", "b", "c"), x), (), "float32")
+    tensors = {"x": Tensor("x", (6, 40, 16), "float32", "input", strides=(40, 1, 0))}
+    space = Space(Specification((output,), tensors, {"a": 6, "b": 40, "c": 16}, ("x",)), [])
+    space.buffers["x"] = Buffer("x", (6, 40, 16), strides=(40, 1, 0))
+    assert space.last(x, ("a", "b", "c")) == "b"
+
+
 def test_a_dimension_that_is_split_twice_has_kernels() -> None:
     """Nine weights for each of k × k finer places: the stride of the nine is as long as the two axes of the others."""
     def program(mask: torch.Tensor) -> torch.Tensor:

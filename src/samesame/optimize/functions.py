@@ -10,7 +10,7 @@ Contractions, and what is made for them, are left as they are: their operands ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from samesame.optimize.forms import Form, along, exchanged, load, walk
@@ -22,20 +22,21 @@ MUCH = 16                                            # operations
 ARITHMETIC = frozenset({"plus", "minus", "times", "power", "where", "extremum"})
 
 
-def taken_once(stages: list[Stage], extent: Extent) -> list[Stage]:
-    """The stages with others before them, for what they take functions of more than once."""
+def taken_once(stages: list[Stage], extent: Extent, integers: Collection[str] = ()) -> list[Stage]:
+    """The stages with others before them, for what they take functions of more than once. `integers` are tensors of
+    these: what is computed of them has to stay exact, and is never kept."""
     done = list(stages)
-    while (found := _twice(done, extent)) is not None:
+    while (found := _twice(done, extent, integers)) is not None:
         done = _with(done, found, extent)
     return done
 
 
-def _twice(stages: Sequence[Stage], extent: Extent) -> Form | None:
-    """The largest form that costs something and that more than one sum or value takes."""
+def _twice(stages: Sequence[Stage], extent: Extent, integers: Collection[str]) -> Form | None:
+    """The largest form that costs something and that more than one pass takes."""
     times, first = Counter[object](), dict[object, Form]()
     for stage in _rows(stages):
         for several in passes(stage, extent):
-            own = {renamed(x, extent)[0]: x for axes, form in several for x in _costly(form, axes, stage)}
+            own = {renamed(x, extent)[0]: x for axes, form in several for x in _costly(form, axes, stage, integers)}
             times.update(own.keys())
             first |= {key: x for key, x in own.items() if key not in first}
     often = [first[key] for key, n in times.items() if n > 1]
@@ -93,15 +94,20 @@ def _units(stage: Stage) -> Iterator[tuple[tuple[str, ...], Form]]:
         yield (*stage.axes, *fold.attributes[1]), fold.arguments[0]
 
 
-def _costly(form: Form, axes: tuple[str, ...], stage: Stage) -> Iterator[Form]:
+def _costly(form: Form, axes: tuple[str, ...], stage: Stage, integers: Collection[str]) -> Iterator[Form]:
     """Parts of the form that are a function's value or take much, another one for each element, and are of nothing that
-    the stage sums up."""
+    the stage sums up. Arithmetic of integers is none of them: it is kept as reals are, in which large ones are one."""
     operations, summed = dict[Form, int](), set[Form]()      # as many as there are, each as often as it is read
+    whole = set[Form]()
     for x in walk(form):
         own = max(len(x.arguments) - 1, 0) if x.operator in ARITHMETIC else x.operator == "fn"
         operations[x] = min(own + sum(operations[y] for y in x.arguments), MUCH)
         function = x.operator == "fn" and x.attributes[0] not in CHEAP
+        counted = x.operator == "position" or (x.operator == "load" and x.attributes[0] in integers)
+        if counted or (x.operator not in ("compare", "fn") and not whole.isdisjoint(x.arguments)):
+            whole.add(x)
         if (x.operator == "load" and x.attributes[0] in stage.folds) or not summed.isdisjoint(x.arguments):
             summed.add(x)
-        elif {*x.axes} == {*axes} and (function or (x.operator in ARITHMETIC and operations[x] == MUCH)):
+        elif {*x.axes} == {*axes} and (
+                function or (x.operator in ARITHMETIC and operations[x] == MUCH and x not in whole)):
             yield x

@@ -81,7 +81,7 @@ def guard(looked: Iterable[Looked]) -> Iterator[Stage]:
 
 
 def scheduled(space: Space, stage: Stage) -> Scheduled:
-    """A kernel for it: loops one after another, as there are few integers beside what is looked up."""
+    """A kernel for it: loops one after another, the last in lanes, as integers are few beside what is looked up."""
     nest, found = Nest(), {}
     for name, each in stage.folds.items():
         own, (monoid, axes) = Buffer(f"{name} of {NO_PLACE}", (), space.real), each.attributes

@@ -1,4 +1,4 @@
-"""Look-ups: operators that read elements at integers which data holds, as forms.
+"""Look-ups: operators that read, or choose, elements at integers which data holds, as forms.
 
 An embedding, a mixture's experts, blocks of a cache, the element of each row that a loss is about: `x[ids]` is the form
 x with the integers `ids` in the place of an axis. Of `x[i, j]` all index tensors have one block of axes. What torch
@@ -97,8 +97,9 @@ def one_hot(r: Reader, x: Value, classes: int = -1) -> Value:
 @row("aten.scatter.value", "aten.scatter.src")
 def scatter(r: Reader, x: Value, dim: int, ids: Value, value: Any) -> Value:
     """One element of each row along the dimension is another."""
-    d = dim % max(x.rank, 1)
-    source = r.lifted(value)
+    if not x.rank:
+        raise Unsupported("a number as a tensor to write into")
+    d, source = dim % x.rank, r.lifted(value)
     shape = tuple(n if k != d else 1 for k, n in enumerate(r.shape(x)))
     if r.kind(x) != "real" or r.shape(ids) != shape or (source.rank and r.shape(source) != shape):
         raise Unsupported("a scatter of several elements, of integers, or into a part")

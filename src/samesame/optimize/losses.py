@@ -124,8 +124,8 @@ def of_classes(
     def counts(t: Form, of: Form) -> Form:
         return f.where(f.compare("=", t, number(ignored)), f.ZERO, of)
 
-    if r.size(axes_of(target, ())) > MOST_COUNTED:
-        raise Unsupported("a count beyond 2²⁴")
+    if target.rank != x.rank - 1 or r.size(axes_of(target, ())) > MOST_COUNTED:
+        raise Unsupported("a class for something else than each place, or a count beyond 2²⁴")
     classes = 0 if x.rank == 1 else 1
     places = [("own", d) for d in range(x.rank) if d != classes]
     labels = ["at" if d == classes else ("own", d) for d in range(x.rank)]

@@ -285,7 +285,9 @@ def native(
     where there are none that are proved until then."""
     specification, kept, first = guarded(specification, kept)
     plain = stages((*kept, *specification.outputs), specification.extents, specification.named("weight"))
-    once = taken_once(plain, lambda axis: size_of([axis], specification.extents))
+    integers = {name for name, tensor in specification.tensors.items() if tensor.kind == "int"}
+    integers |= {stage.target for stage in plain if "int" in stage.dtype}
+    once = taken_once(plain, lambda axis: size_of([axis], specification.extents), integers)
     try:
         return _native(specification, [*first, *once], tune, kept, kind, means, until)
     except NoSchedule:

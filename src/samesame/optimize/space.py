@@ -129,7 +129,7 @@ class Space:
         loads read a part each as their axes together; another is a number, and so are the axes along it."""
         places: dict[tuple[str, int], list[Place]] = {}
         loads = {x for stage in self.stages for x in walk(stage.whole) if x.operator == "load"}
-        for x in loads:
+        for x in sorted(loads, key=str):
             for place in x.attributes[1:]:
                 self._find_strides(place)
         for x in loads:
@@ -165,7 +165,7 @@ class Space:
         self.sizes.update({self._first(axis): self.extent(axis) for axis in pinned})
         self._find_concatenations()
         for axis, inside in self.merged.items():
-            if self._first(axis) not in self.sizes:
+            if self._first(axis) not in self.sizes and self._first(axis) not in map(self._first, inside):
                 self.sizes[self._first(axis)] = replaced(mul(*map(self.size, inside)), {})
         for name, tensor in tensors.items():
             shape = (add(*map(self.size, turns[name, d])) if (name, d) in turns
@@ -195,7 +195,7 @@ class Space:
                 if one != other:
                     self.alike[one] = other
             elif len(lacking) == 1 and len(others) > 1 and self.extent(lacking[0]) == self._span(others):
-                self.merged[lacking[0]] = tuple(others)
+                self.merged.setdefault(lacking[0], tuple(others))
 
     def _in_turn(self, places: Iterable[Place], size: int) -> tuple[str, ...]:
         """The axes of places that lie one behind the other, and together cover a dimension; none where they do not."""
@@ -231,7 +231,7 @@ class Space:
         but once for them. At which place of a table one looks is none of it."""
         votes = {axis: 0 for axis in axes}
         for x, elements in self.reads(form):
-            fastest = next((d for d in self.fastest_first(x) if not self.is_one(x, d)), None)
+            fastest = next((d for d in self.fastest_first(x) if not self.is_one(x, d) and not self.is_same(x, d)), None)
             if fastest is not None and self.is_dense(x, fastest):
                 parts = x.attributes[1 + fastest].parts
                 if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
@@ -252,6 +252,11 @@ class Space:
         """Whether elements lie beside one another along a dimension, those after which are of one element."""
         steps = self.steps(tensor)
         return steps is None or steps[d] == 1
+
+    def is_same(self, tensor: Form, d: int) -> bool:
+        """Whether a dimension is expanded: all along it there is one element."""
+        steps = self.steps(tensor)
+        return steps is not None and steps[d] == 0
 
     def is_one(self, tensor: Form, d: int) -> bool:
         """Whether there is but one element along a dimension."""

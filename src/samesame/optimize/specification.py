@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, Literal
 
 from samesame.formula.expr import Leaf, Size
-from samesame.optimize.forms import Form
+from samesame.optimize.forms import Form, walk
 
 KEPT = "aten.alias.default"                          # computes its argument once; the result has a dimension an axis
 MEMORY = frozenset({"aten.empty.memory_format", "aten.empty_like.default", "aten.new_empty.default"})
@@ -95,6 +95,13 @@ class Specification:
     def roots(self) -> tuple[Output, ...]:
         """Everything to be computed by forms: what the calls take, and what the program returns."""
         return (*(output for call in self.calls for output in call.takes), *self.outputs)
+
+    @property
+    def is_guarded_alone(self) -> bool:
+        """Whether some integers have to be places that nothing is looked up at: a one-hot vector's, say. Forms raise no
+        error there."""
+        at = {x.arguments[1] for x in walk(*(root.form for root in self.roots())) if x.operator == "lookup"}
+        return any(i not in at for i, _ in self.looked)
 
     def named(self, role: str) -> list[str]:
         """The tensors of this role."""

@@ -306,7 +306,7 @@ template <class V> INLINE V f_pow(V x, double q) {
     else {
         const V y = V{} + element<V>(q);
         WIDTHS(CALL_TWO, pow)
-        return each(x, [q](auto each) { return std::pow(each, decltype(each)(q)); });
+        return each(x, [q](auto one) { return std::pow(one, decltype(one)(q)); });
     }
 }
 

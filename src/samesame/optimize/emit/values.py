@@ -295,7 +295,7 @@ class _Expression(Arithmetic):
         return Text(f"(vec<{kind}, {self.scope.width}>{{{', '.join(parts)}}})", True)
 
     def together(self, form: Linear) -> str | None:
-        """Integers that data holds, those of all lanes at once; None where they do not lie side by side."""
+        """Integers that data holds, those of all lanes at once; None where each lane has to ask for its own."""
         data = {atom: c for atom, c in form.terms.items()
                 if atom is not self.scope.lane and self.values.varies(atom, self.scope)}
         rest = Linear(form.constant, {atom: c for atom, c in form.terms.items() if atom not in data})
