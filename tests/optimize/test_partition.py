@@ -424,3 +424,18 @@ def test_numbers_and_what_few_elements_share_are_computed_where_they_are_used() 
         assert len(stages((y,), {"m": rows, "k": 5})) == kept
     root = times(power(number(1, (("k", 1),)), Fraction(-1, 2)), x)
     assert len(stages((Output("y", root, (("m",), ("k",)), "float32"),), {"m": 99, "k": 5})) == 1
+
+
+def discounted(times: torch.Tensor, rates: torch.Tensor, flows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Prices and what they change by: sums over the same discounts."""
+    discount = torch.exp(-rates[:, None, None] * times)
+    return (flows * discount).sum(-1), (flows * discount * times).sum(-1)
+
+
+@pytest.mark.parametrize(("many", "kept"), [(7, 1), (1 << 16, 0)])
+def test_functions_that_sums_share_are_kept_where_they_stay_near(many: int, kept: int) -> None:
+    inputs = torch.rand(3, 9), torch.rand(many), torch.rand(3, 9)
+    specification = specified(discounted, inputs, capture(discounted, inputs))
+    found = stages(specification.outputs, specification.extents)
+    takes = [stage for stage in found if any(x.operator == "fn" for x in walk(stage.whole))]
+    assert [len(stage.folds) for stage in takes] == ([0] if kept else [1, 1])

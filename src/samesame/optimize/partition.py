@@ -70,6 +70,7 @@ def stages(outputs: Iterable[Output], extents: Mapping[str, int], weights: Colle
         for output in in_order(outputs):
             cutter.output(output)
         now = frozenset(map(nameless, cutter.kept)) | {fold for fold, times in cutter.folded.items() if times > 1}
+        now |= {factor for factor, folds in cutter.taken.items() if len(folds) > 1}
         if kept >= now:
             return cutter.stages
         kept |= now
@@ -223,6 +224,7 @@ def is_function(x: Form) -> bool:
         x.operator == "power" and (x.attributes[0] < 0 or x.attributes[0].denominator > 1))
 
 
+NEAR = 1 << 18                                       # elements that a second cache holds
 SHORT = 8                                            # of what runs in lanes, less is not worth them
 MANY = 8                                             # elements for each of which a function would be computed again
 CHEAP = frozenset({"abs", "relu", "sign", "floor", "ceil", "round", "trunc"})
@@ -238,6 +240,7 @@ class _Cutter:
         self.kept: dict[Form, Form] = {}             # as they are read
         self.alike: dict[Hashable, list[tuple[Stage, Portion]]] = {}
         self.folded = Counter[str]()            # in how many stages a fold is
+        self.taken: dict[str, set[str]] = {}         # factors that take functions, and of which folds they are
         self.folding: dict[Form, bool] = {}
         self.costly: dict[Form, bool] = {}
 
@@ -324,6 +327,8 @@ class _Cutter:
     def fold(self, form: Form, order: tuple[str, ...]) -> Form:
         """The fold over operands that are kept."""
         monoid, axes = form.attributes
+        shared = [x for x in factors(form.arguments[0]) if self.is_shared(x, form)]
+        form = exchanged(form, {x: self.keep(x, (*order, *axes)) for x in shared}) if shared else form
         body = form.arguments[0]
         if is_contraction(form) and not is_pairwise(form):
             computed: dict[tuple[str, ...], list[Form]] = {}
@@ -351,6 +356,16 @@ class _Cutter:
         """The order of axes for what is kept element by element: that of what it is made of, else it would be read or
         written across. A fold lies as it is read."""
         return order if form.operator == "fold" else as_it_lies(form, order)
+
+    def is_shared(self, factor: Form, fold: Form) -> bool:
+        """Whether other folds have this factor, too, which takes functions, another for each element, and is not more
+        than stays near: prices and their derivatives are sums over the same discounts."""
+        body = fold.arguments[0]
+        small = factor is not body and factor.axes == body.axes and size_of(factor.axes, self.extents) <= NEAR
+        if not small or is_tensor(factor) or self.has_fold(factor) or not self.takes_functions(factor):
+            return False
+        self.taken.setdefault(nameless(factor), set()).add(nameless(fold))
+        return nameless(factor) in self.anyway
 
     def operand_order(self, x: Form, every: Iterable[Form], contraction: Form, order: Sequence[str]) -> tuple[str, ...]:
         """The axes of a computed operand as a contraction likes them best, whose results lie in this order: first what
