@@ -251,8 +251,8 @@ def test_integers_of_data_are_compared_in_lanes(size: int) -> None:
     torch.testing.assert_close(found[1], torch.where(whole == 3, 1.0, whole * 0.5))
 
 
-@pytest.mark.parametrize(("size", "turns"), [(40, 2), (3000, 0)])
-def test_a_fold_over_lanes_has_partial_results_in_turn(size: int, turns: int) -> None:
+@pytest.mark.parametrize(("size", "copies"), [(40, 2), (3000, 0)])
+def test_a_fold_over_lanes_has_partial_results_in_turn(size: int, copies: int) -> None:
     """Where its loop is written out: each addition would wait for the one before. What is left of a run counts, too."""
     x, y, total = Buffer("x", (5, size)), Buffer("y", (2,)), Buffer("total", ())
     j, over_j = loop("serial", 5)
@@ -260,7 +260,7 @@ def test_a_fold_over_lanes_has_partial_results_in_turn(size: int, turns: int) ->
     body = (Local(total, "sum"), over_j(over_i(Accumulate(total, (), x[j, i]))), Store(y, (0,), total[()]),
             Store(y, (1,), total[()] * 2))
     program = Program((Kernel("summed", (x,), (y,), body),))
-    assert cpp.function(program.kernels[0], 16).count("_turn") > 0 or not turns
+    assert cpp.function(program.kernels[0], 16).count("_copy") > 0 or not copies
     given = torch.randn(5, size)
     torch.testing.assert_close(compile_program(program, ["x"], [], ["y"])(given)[0], given.sum() * torch.tensor([1, 2]))
 

@@ -24,6 +24,7 @@ from math import prod
 
 from samesame.formula.expr import Expr, Index, Load, Num, Unsupported, lt, walk
 from samesame.optimize.emit.places import (
+    COPIES,
     LANES,
     Frame,
     Memory,
@@ -45,7 +46,6 @@ from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Resca
 WRITTEN_OUT = 64                                     # rounds of an unrolled loop, or runs of lanes, at most
 IN_REGISTERS = 64                                    # elements (or runs of lanes) of a buffer, at most
 ON_STACK = 4096                                      # bytes
-COPIES = 4                                           # partial results of a long fold, so that additions overlap
 
 
 def source(program: Program, lanes: int) -> str:

@@ -21,7 +21,7 @@ from samesame.optimize.emit.arithmetic import Text
 from samesame.optimize.emit.ranges import Linear, Span, Spans
 from samesame.optimize.ir import Buffer
 
-TURNS, ACCUMULATORS = 4, 16                          # partial results of a fold over lanes; of all folds of a buffer
+COPIES, ACCUMULATORS = 4, 16                         # partial results of a fold over lanes; of all folds of a buffer
 STREAMED = 1 << 20                                   # bytes; what is less may be in a cache still
 LANES = Path(__file__).with_name("lanes.h")
 C_TYPES = {"float32": "float", "float64": "double", "bfloat16": "bf16",
@@ -326,16 +326,16 @@ class Memory(Place):
 @dataclass
 class Registers(Place):
     """A variable for each run of lanes: `runs` says at which element each begins, and how many it holds. Of partial
-    results for each lane there are several, for runs of lanes in turn, as one fold would wait for the one before; all
-    of them are folded where the result is read first."""
+    results for each lane there are several copies, for runs of lanes in turn, as one fold would wait for the one
+    before; all of them are folded where the result is read first."""
 
     runs: dict[int, int] = field(default_factory=dict)
     rescaled: frozenset[int] | None = None           # the variables that were there when all were rescaled
-    turns: int = 1                                   # partial results that there are, one for each lane each
+    copies: int = 1                                  # partial results that there are, one for each lane each
     settled: bool = False                            # whether something was read or rescaled, and no more may come
 
-    def _variable(self, first: int, turn: int = 0) -> str:
-        return f"{self.name}_at{first}{f'_turn{turn}' if turn else ''}"
+    def _variable(self, first: int, copy: int = 0) -> str:
+        return f"{self.name}_at{first}{f'_copy{copy}' if copy else ''}"
 
     def declaration(self) -> list[str]:
         if self.rescaled is not None and self.rescaled != set(self.runs):
@@ -346,7 +346,7 @@ class Registers(Place):
             kind = f"vec<{self.real}, {lanes}>" if lanes > 1 else self.real
             identity = f"{self.monoid}::identity<{self.real}>"
             begin = f" = {f'all<{lanes}>({identity})' if lanes > 1 else identity}" if self.monoid else ""
-            lines += [f"{kind} {self._variable(first, turn)}{begin};" for turn in range(self.turns)]
+            lines += [f"{kind} {self._variable(first, copy)}{begin};" for copy in range(self.copies)]
         return lines
 
     def _run(self, at: Linear, scope: Scope) -> tuple[int, int]:
@@ -380,7 +380,7 @@ class Registers(Place):
             return Text(name, True)
         if self.across:
             self.settled = True
-            several = [self._variable(start, turn) for turn in range(self.turns)]
+            several = [self._variable(start, copy) for copy in range(self.copies)]
             whole = reduce(lambda a, b: f"{self.monoid}::fold({a}, {b})", several)
             return Text(f"across<{self.monoid}>({whole})")
         if held == width:
@@ -401,13 +401,13 @@ class Registers(Place):
         if not self.across or (scope.lane is not None and scope.slope(at) != 0):
             return super().accumulate(at, value, scope)
         first, _ = self._run(at, replace(scope, lane=None))
-        most = max(1, min(TURNS, ACCUMULATORS // max(1, self.elements)))
-        turn = 0 if scope.start is None or scope.width != self.across else scope.start // self.across % most
-        if turn < self.turns or not self.settled:
-            self.turns = max(self.turns, turn + 1)
+        most = max(1, min(COPIES, ACCUMULATORS // max(1, self.elements)))
+        copy = 0 if scope.start is None or scope.width != self.across else scope.start // self.across % most
+        if copy < self.copies or not self.settled:
+            self.copies = max(self.copies, copy + 1)
         else:
-            turn = 0
-        name = self._variable(self._holder(first, 1, whole=True), turn)
+            copy = 0
+        name = self._variable(self._holder(first, 1, whole=True), copy)
         if scope.lane is None:
             return f"{name}[0] = {self.monoid}::fold({self.real}({name}[0]), {value.code});"
         if scope.width == self.across:
@@ -428,7 +428,7 @@ class Registers(Place):
         for first, held in sorted(self.runs.items()):
             mine = range(max(first, low), min(first + held, low + inner))
             if len(mine) == held:
-                lines += [f"{self._variable(first, turn)} *= {factor};" for turn in range(self.turns)]
+                lines += [f"{self._variable(first, copy)} *= {factor};" for copy in range(self.copies)]
             else:
                 lines += [f"{self._variable(first)}[{i - first}] *= {factor};" for i in mine]
         return lines
