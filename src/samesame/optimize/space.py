@@ -231,8 +231,8 @@ class Space:
         but once for them. At which place of a table one looks is none of it."""
         votes = {axis: 0 for axis in axes}
         for x, elements in self.reads(form):
-            fastest = next((d for d in self.fastest_first(x) if not self.is_one(x, d) and not self.is_same(x, d)), None)
-            if fastest is not None and self.is_dense(x, fastest):
+            steps, fastest = self.steps(x), next((d for d in self.fastest_first(x) if not self.is_one(x, d)), None)
+            if fastest is not None and (steps is None or steps[fastest] == 1):
                 parts = x.attributes[1 + fastest].parts
                 if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
                     votes[parts[-1].axis] += elements
@@ -244,19 +244,9 @@ class Space:
         return given.strides if given is not None else None
 
     def fastest_first(self, tensor: Form) -> list[int]:
-        """The dimensions, those of the shortest steps first."""
+        """The dimensions, those of the shortest steps first, and those last along which an element is repeated."""
         steps, dims = self.steps(tensor), range(len(tensor.attributes) - 1)
-        return [*reversed(dims)] if steps is None else sorted(dims, key=lambda d: steps[d])
-
-    def is_dense(self, tensor: Form, d: int) -> bool:
-        """Whether elements lie beside one another along a dimension, those after which are of one element."""
-        steps = self.steps(tensor)
-        return steps is None or steps[d] == 1
-
-    def is_same(self, tensor: Form, d: int) -> bool:
-        """Whether a dimension is expanded: all along it there is one element."""
-        steps = self.steps(tensor)
-        return steps is not None and steps[d] == 0
+        return [*reversed(dims)] if steps is None else sorted(dims, key=lambda d: (steps[d] == 0, steps[d]))
 
     def is_one(self, tensor: Form, d: int) -> bool:
         """Whether there is but one element along a dimension."""
