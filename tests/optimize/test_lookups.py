@@ -10,10 +10,8 @@ import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from math import inf, prod
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -375,13 +373,19 @@ def kernels_of_a_look_up(until: float) -> list[Candidate]:
     return list(attempt_at(module, example, until).kernels(whole, searched(whole)))
 
 
-def attempt_at(module: nn.Module, example: tuple[torch.Tensor, ...], until: float = inf) -> Any:
+def attempt_at(module: nn.Module, example: tuple[torch.Tensor, ...], until: float = inf) -> Attempt:
     """As much of an attempt as looks for programs."""
-    attempt: Any = SimpleNamespace(module=module, example=example, graph=capture(module, example), tuned=untimed,
-                                   report=Report("p"), until=until)
-    for name in ("kernels", "forms", "without_look_ups"):
-        setattr(attempt, name, partial(getattr(Attempt, name), attempt))
-    return attempt
+    class Looking(Attempt):
+        tuned = staticmethod(untimed)
+
+        def __init__(self) -> None:
+            self.module, self.example, self.graph, self.report = module, example, capture(module, example), Report("p")
+
+        @property
+        def until(self) -> float:
+            return until
+
+    return Looking()
 
 
 def test_look_ups_without_kernels_stay_calls(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -217,15 +217,16 @@ class Attempt:
         """Where there are none that look elements up at integers in data, these look-ups stay calls of torch; and where
         calls part what has to be a place from what would look there."""
         if segments.has_calls(specification) and specification.is_guarded_alone:
-            specification, found = self.without_look_ups()
+            specification, found = self.without_look_ups
         ways = segments.candidates if segments.has_calls(specification) else native.candidates
         try:
             yield from ways(self.graph, specification, found, self.tuned, self.report.counts, until=self.until)
         except (NoSchedule, Unsupported):
             if not specification.looked or time.monotonic() > self.until:
                 raise
-            yield from self.kernels(*self.without_look_ups())
+            yield from self.kernels(*self.without_look_ups)
 
+    @cached_property
     def without_look_ups(self) -> tuple[Specification, search.Found]:
         """The program with look-ups at integers in data as calls of torch, and what was found of that."""
         with_calls = specified(self.module, self.example, self.graph, self.until, look_ups=False)
@@ -233,7 +234,7 @@ class Attempt:
 
     def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         if specification.is_guarded_alone:
-            specification, found = self.without_look_ups()
+            specification, found = self.without_look_ups
         return algebraic(specification, found, multiplications(self.module, self.example))
 
     def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
