@@ -26,7 +26,7 @@ X, Y = torch.randn(2, 3, 40, generator=torch.Generator().manual_seed(0))
 def cut(specification: Specification) -> tuple[list[Stage], list[Stage]]:
     """The stages of a program, and those in which functions are taken once."""
     plain = stages(specification.outputs, specification.extents)
-    return plain, taken_once(plain, lambda axis: size_of([axis], specification.extents))
+    return plain, taken_once(plain, lambda axis: size_of([axis], specification.extents), ())
 
 
 def functions(found: list[Stage], extents: Mapping[str, int]) -> Counter[str]:

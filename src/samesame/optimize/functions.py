@@ -22,7 +22,7 @@ MUCH = 16                                            # operations
 ARITHMETIC = frozenset({"plus", "minus", "times", "power", "where", "extremum"})
 
 
-def taken_once(stages: list[Stage], extent: Extent, integers: Collection[str] = ()) -> list[Stage]:
+def taken_once(stages: list[Stage], extent: Extent, integers: Collection[str]) -> list[Stage]:
     """The stages with others before them, for what they take functions of more than once. `integers` are tensors of
     these: what is computed of them has to stay exact, and is never kept."""
     done = list(stages)

@@ -13,12 +13,11 @@ from samesame.formula.expr import Unsupported
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, number
 from samesame.optimize.lookups import Looked, looked_up
-from samesame.optimize.operators import axes_of, mean, total
+from samesame.optimize.operators import MOST_COUNTED, axes_of, mean, total
 from samesame.optimize.pointwise import HALF, exact, logarithm_of_sigmoid, mul, scaled
 from samesame.optimize.reading import Reader, Value, row
 
 NONE, MEAN, SUM = 0, 1, 2
-MOST_COUNTED = 1 << 24                               # in float32, which has no greater whole numbers without gaps
 LEAST_LOG = -100                                     # of a probability, to torch's cross-entropy
 
 

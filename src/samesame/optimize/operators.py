@@ -22,6 +22,8 @@ from samesame.optimize.reading import Reader, Value, row
 
 # ------------------------------------------------------------------------------------------------ folds
 
+MOST_COUNTED = 1 << 24                               # in float32, which has no greater whole numbers without gaps
+
 
 def dims_of(x: Value, dim: Any) -> list[int]:
     """Dimensions as numbers from 0 on; all of them where none is named."""
@@ -39,7 +41,7 @@ def total(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype:
     """Truths are counted, in float32: no more than that has whole numbers."""
     x = real(r, _as(r, x, dtype))
     if r.kind(x) == "bool":
-        if dtype is not None or r.size(axes_of(x, dim)) > 1 << 24:
+        if dtype is not None or r.size(axes_of(x, dim)) > MOST_COUNTED:
             raise Unsupported("a truth of truths, or a count beyond 2²⁴")
         x = to(r, x, Dtype("int64"))
     return Value(r.summed(axes_of(x, dim), x.form), r.reduced(x, dims_of(x, dim), keepdim), x.dtype)
