@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from samesame.formula.alike import alike, chosen
 from samesame.formula.expr import (
+    Add,
+    And,
     Expr,
+    Extremum,
     Fold,
     Leaf,
     Load,
+    Mod,
+    Mul,
+    Or,
     Size,
     add,
     and_,
@@ -37,6 +46,20 @@ def test_what_differs_in_names_of_bound_variables_alone_is_alike() -> None:
     assert not any(alike(total(), other) for other in others)
     i, free = index(4), [index(4), index(4)]
     assert not alike(*(Fold("sum", (i,), Load(Leaf("x", (4, 4)), (i, j))) for j in free))
+
+
+@pytest.mark.parametrize("kind", [Add, Mul, And, Or, partial(Extremum, "max"), partial(Extremum, "min")])
+def test_order_makes_no_difference_where_it_makes_none(kind: Callable[..., Expr]) -> None:
+    """Not even of what differs in the names of bound variables alone; of a quotient or a comparison it does."""
+    def part(name: str) -> Expr:
+        j = index(4)
+        value = Fold("sum", (j,), mul(Load(Leaf(name, (4,)), (j,)), Load(Leaf("z", (4,)), (j,))))
+        return lt(value, 1) if kind in (And, Or) else value
+
+    x, y = part("x"), part("y")
+    assert alike(kind((x, y)), kind((part("y"), part("x")))) and not alike(kind((x, y)), kind((y, y)))
+    i, j = index(4), index(5)
+    assert not alike(Mod(i, j), Mod(j, i)) and not alike(le(i, j), le(j, i)) and not alike(Extremum("max", (i, j)), i)
 
 
 def test_a_guard_that_says_what_a_range_says_makes_no_difference() -> None:

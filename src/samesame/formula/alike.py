@@ -1,9 +1,9 @@
 """Whether two expressions are written alike: what need not be proved, however much there is to it.
 
-They are where nothing is left of their differences without the names of bound variables, comparisons that the ranges of
-variables decide, and choices that one around them has made. That is no normal form, and takes the time of going through
-both once: a stencil has choices at every border within choices at every border, and cases of all of these together are
-more than a proof has time for.
+They are where nothing is left of their differences without the names of bound variables, the order of terms, factors
+and what an extremum is of, comparisons that the ranges of variables decide, and choices that one around them has made.
+That is no normal form, and takes the time of going through both once: a stencil has choices at every border within
+choices at every border, and cases of all of these together are more than a proof has time for.
 """
 
 from __future__ import annotations
@@ -13,11 +13,16 @@ from typing import cast
 
 from samesame.formula.binders import rebuilt
 from samesame.formula.expr import (
+    Add,
+    And,
     Compare,
     Expr,
+    Extremum,
     Fold,
     Index,
     Lambda,
+    Mul,
+    Or,
     Unsupported,
     Where,
     const,
@@ -89,10 +94,30 @@ def nameless(expr: Expr, depth: int = 0) -> Expr:
 
     def go(e: Expr) -> Expr:
         if e not in memo:
-            memo[e] = _nameless_binder(e, depth) if isinstance(e, Fold | Lambda) else rebuild(e, go)
+            memo[e] = _nameless_binder(e, depth) if isinstance(e, Fold | Lambda) else in_order(rebuild(e, go))
         return memo[e]
 
     return go(expr)
+
+
+def in_order(e: Expr) -> Expr:
+    """What says the same in any order, in one that hangs on nothing but what its parts say."""
+    match e:
+        case Add(parts) | Mul(parts) | And(parts) | Or(parts):
+            return type(e)(tuple(sorted(parts, key=said)))
+        case Extremum(op, parts):
+            return Extremum(op, tuple(sorted(parts, key=said)))
+    return e
+
+
+def said(e: Expr) -> int:
+    """A number for what an expression says, the same wherever it is written."""
+    if "_said" not in e.__dict__:
+        fields = [getattr(e, name) for name in e.__match_args__]
+        own = [[said(part) if isinstance(part, Expr) else part for part in (f if isinstance(f, tuple) else (f,))]
+               for f in fields]
+        e.__dict__["_said"] = hash((type(e).__name__, repr(own)))
+    return int(e.__dict__["_said"])
 
 
 def _nameless_binder(e: Fold | Lambda, depth: int) -> Expr:

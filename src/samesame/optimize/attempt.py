@@ -38,6 +38,7 @@ from samesame.operators.execute import on_threads
 from samesame.optimize import native, search, segments
 from samesame.optimize.algebra import algebraic, multiplications, specified
 from samesame.optimize.candidate import Candidate
+from samesame.optimize.constants import constants
 from samesame.optimize.dropin import BOTH, DEFAULT, EAGER, FROZEN, WAYS, by_compiler
 from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.ir import Program as Kernels
@@ -102,7 +103,7 @@ class Attempt:
         require_names(program, self.graph)
         weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
         weights |= {name: tensor for name, tensor in program.tensors.items() if name not in weights}
-        self.tensors = {**dict(program.given), **weights}
+        self.tensors = {**constants(self.graph), **dict(program.given), **weights}
         self.job = Job(module, *example_of(example), weights)
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
                              machine=self.machine, minutes=(run.timeout or math.inf) / 60)

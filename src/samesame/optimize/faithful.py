@@ -14,6 +14,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
+from samesame.formula.assumptions import Assumption, Within
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Expr, Leaf, Load, Unsupported, add, floordiv, index, mod, mul
 from samesame.formula.tensor import Tensor, leaf, tensor
@@ -36,7 +37,7 @@ def faithful(
     nodes, rest = {node.name: node for node in graph.nodes}, iter(zip(specification.roots(), forms, strict=True))
     calls = {call.node: (call, [next(rest) for _ in call.takes]) for call in specification.calls}
     leaves: dict[str, Leaf | Element] = {
-        name: Leaf(name, tuple(t.shape), t.kind) for name, t in specification.tensors.items()}
+        name: Leaf(name, tuple(t.shape), t.kind, t.ends) for name, t in specification.tensors.items()}
 
     def require(node: Node, output: Output, form: Form | None) -> None:
         if form is not None:
@@ -51,7 +52,7 @@ def faithful(
         for node in graph.nodes:
             call, given = calls.get(node.name, (None, []))
             if call is None or call.operator == KEPT:
-                known[node] = (_source(graph, specification, node) if node.is_source else
+                known[node] = (_source(graph, specification, node) if is_given(specification, node) else
                                _memory(node) if node.operator in MEMORY else explain(node, known.__getitem__))
             for output, form in given:                       # proved by itself; for what follows it is any tensor
                 require(node if call and call.operator == KEPT else nodes[output.name], output, form)
@@ -67,14 +68,29 @@ def faithful(
         answer = prove_equal(*pair, budget=BUDGET)
         if not isinstance(answer, Proved):
             return None
-        conditions |= dict.fromkeys(map(str, answer.conditions))
+        conditions |= {str(each): None for each in answer.conditions if not _is_so(specification, each)}
     return tuple(conditions)
+
+
+def _is_so(specification: Specification, condition: Assumption) -> bool:
+    """Whether the numbers of a table say so."""
+    if not isinstance(condition, Within):
+        return False
+    table = specification.tensors.get(condition.name)
+    return table is not None and table.ends == (condition.low, condition.high)
+
+
+def is_given(specification: Specification, node: Node) -> bool:
+    """Whether a node is a tensor of the program: a source, or a table of what nothing but numbers makes."""
+    tensor = specification.tensors.get(node.name)
+    return node.is_source or (tensor is not None and tensor.value is not None)
 
 
 def _source(graph: Graph, specification: Specification, node: Node) -> Any:
     """A tensor that formulas do not look into; a number of the program is that number."""
     if node.name in specification.tensors:
-        return leaf(node.name, node.shape, specification.tensors[node.name].kind)
+        known = specification.tensors[node.name]
+        return leaf(node.name, node.shape, known.kind, known.ends)
     value = graph.tensors[node.name]
     if node.operator != "constant" or value.dim():
         return leaf(node.name, node.shape)

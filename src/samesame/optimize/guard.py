@@ -25,13 +25,14 @@ from samesame.optimize.forms import (
     lookup,
     made,
     minus,
+    size_of,
     walk,
     where,
 )
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Store
 from samesame.optimize.partition import Stage
 from samesame.optimize.space import Nest, Scheduled, Space, whatever
-from samesame.optimize.specification import Output, Specification
+from samesame.optimize.specification import Output, Specification, are_places
 
 NO_PLACE = "an index outside"                         # the buffer: 0 where there is none
 Looked = tuple[Form, str]                            # integers, and the axis that they are places along
@@ -58,8 +59,9 @@ def guarded(specification: Specification, kept: Sequence[Output]) -> tuple[Speci
     """The specification, and what is kept before it, with look-ups at the nearest places; and a stage that tells
     whether these are the ones that are asked for, where something is looked up."""
     every = [*kept, *specification.outputs]
-    looked = [(x.arguments[1], x.attributes[0]) for x in walk(*(output.form for output in every))
-              if x.operator == "lookup"]
+    looked = [(i, axis) for x in walk(*(output.form for output in every)) if x.operator == "lookup"
+              for i, axis in [(x.arguments[1], x.attributes[0])]
+              if not are_places(i, size_of([axis], specification.extents), specification.tensors)]
     near = [replace(output, form=clamped(output.form)) for output in every]
     ends = len(kept)
     return (replace(specification, outputs=tuple(near[ends:])), near[:ends],

@@ -15,6 +15,7 @@ from samesame.formula.expr import Unsupported
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, Place, made, number, walk
 from samesame.optimize.reading import INDEXED, Reader, Value, row
+from samesame.optimize.specification import are_places
 
 LOOK_UPS = frozenset({"aten.embedding", "aten.index_select", "aten.gather", "aten.index.Tensor",
                       "aten._unsafe_index.Tensor", "aten.one_hot", "aten.scatter.value", "aten.scatter.src",
@@ -122,12 +123,15 @@ def looked_up(
     values = [x, *(ids for ids, _ in places.values())]
     (form, *indices), axes = r.labelled(values, [labels, *(own for _, own in places.values())])
     looked = list[tuple[Form, str]]()
-    for label, i in zip(places, indices, strict=True):
+    for label, i in reversed([*zip(places, indices, strict=True)]):     # rows last: columns are made of tables first
         if len(axes[label]) != 1 or r.size(axes[label]) == 0 or any(y.operator not in INTEGERS for y in walk(i)):
             raise Unsupported("a look-up along several axes, or at integers that are folded")
         (axis,) = axes[label]
         if (place := _place_of(r, i, r.size([axis]))) is not None:
             form = r.put(r.in_numbers(form, frozenset({axis})), {axis: place})
+            continue
+        if are_places(i, r.size([axis]), r.tensors):
+            form = _at(r, form, axis, i)
             continue
         if from_the_end:
             i = f.where(f.compare("<", i, number(0)), f.plus(i, f.extent(axis)), i)

@@ -532,7 +532,7 @@ def proved(
                     return Checked(False, tuple(conditions), f"kernel {kernel.name}, {name}: {reason}{answer.reason}")
                 conditions.extend(map(str, answer.conditions))
         for together, whole in sums:
-            answer = prove_equal(with_elements(together, elements), whole, budget=budget)
+            answer = _equal(with_elements(together, elements), whole, budget)
             if isinstance(answer, NotProved):
                 return Checked(False, tuple(conditions), f"the kernels together make another sum; {answer.reason}")
             conditions.extend(map(str, answer.conditions))

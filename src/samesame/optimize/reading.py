@@ -21,6 +21,7 @@ from samesame.formula.expr import Unsupported
 from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators.explain import bind
 from samesame.optimize.built import SMALL
+from samesame.optimize.constants import constants
 from samesame.optimize.forms import (
     ZERO,
     Form,
@@ -44,6 +45,7 @@ from samesame.optimize.forms import (
     walk,
 )
 from samesame.optimize.specification import KEPT, Call, Dims, Output, Tensor
+from samesame.optimize.tables import of_tables
 
 Labels = Sequence[Sequence[Hashable]]                # a label for each dimension of each value
 WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default",
@@ -99,6 +101,7 @@ class Reader:
         self._put: dict[Any, Form] = {}
         self._numbered: dict[tuple[Form, frozenset[str]], Form] = {}
         self._names = chain(LETTERS, (f"{letter}{n}" for n in count(1) for letter in LETTERS))
+        self.constants, self.worked_out = constants(graph), set[Node]()     # what is a table, of what could be one
         self.parts, self.wholes = set[Node](), set[Node]()
         self.got = {(node.args[0], node.args[1]) for node in graph.nodes if node.operator == "getitem"}
         for node in graph.nodes:
@@ -121,6 +124,8 @@ class Reader:
         args, keywords = bind(node.operator, node.args, node.kwargs)
         names = names_of(node.operator)
         function = next((ROWS[name] for name in names if name in ROWS), None)
+        if node.name in self.constants and not self.worked_out.isdisjoint(node.inputs):
+            return self._worked_out(node)
         if function is not None and self.stay.isdisjoint(names):
             before = len(self.calls), len(self.arguments), len(self.looked)
             try:
@@ -131,7 +136,7 @@ class Reader:
             except Unsupported:
                 calls, arguments, looked = before            # what it had kept by then
                 del self.calls[calls:], self.arguments[arguments:], self.looked[looked:]
-        return self._boundary(node)
+        return self._worked_out(node) if node.name in self.constants else self._boundary(node)
 
     def _taken(self, node: Node, operand: Node) -> Any:
         """What an operator reads. A form is of reals: there are none of complex numbers, and integers of few bits are
@@ -177,6 +182,16 @@ class Reader:
         path = node.origin.parameter
         value = tensor.tolist() if role == "weight" and not path and tensor.numel() <= SMALL else None
         self.tensors[node.name] = Tensor(node.name, tuple(node.type.shape), node.type.dtype, role, path, value)
+        return self._loaded(node.name)
+
+    def _worked_out(self, node: Node) -> Value:
+        """What the program makes of nothing but numbers, as a table."""
+        self.worked_out.add(node)
+        value = self.constants[node.name]
+        if not value.dim():
+            return Value(number(value.item()), (), str(value.dtype).removeprefix("torch."))
+        dtype = str(value.dtype).removeprefix("torch.")
+        self.tensors[node.name] = Tensor(node.name, tuple(value.shape), dtype, "weight", "", value.tolist())
         return self._loaded(node.name)
 
     def _loaded(self, name: str) -> Value:
@@ -412,7 +427,9 @@ class Reader:
         forms, axes = self.labelled(values, labels)
         rank = max(value.rank for value in values)
         dims = tuple(axes[k - rank] for k in range(rank))
-        return Value(function(*forms), dims, values[0].dtype)
+        reals = all(self.kind(value) == "real" for value in values)
+        early = of_tables(function, forms, self.size, self.put) if reals else None
+        return Value(early or function(*forms), dims, values[0].dtype)
 
     def contracted(self, values: Sequence[Value], labels: Labels, out: Sequence[Hashable]) -> Value:
         """Einsum: products summed over every label that the result lacks."""

@@ -7,13 +7,14 @@ captured graph.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
 from samesame.formula.expr import Leaf, Size
-from samesame.optimize.forms import Form, walk
+from samesame.optimize.forms import Form, base, walk
+from samesame.optimize.names import renamed
 
 KEPT = "aten.alias.default"                          # computes its argument once; the result has a dimension an axis
 MEMORY = frozenset({"aten.empty.memory_format", "aten.empty_like.default", "aten.new_empty.default"})
@@ -37,6 +38,14 @@ class Tensor:
     @property
     def kind(self) -> str:
         return "bool" if self.dtype == "bool" else "int" if "int" in self.dtype else "real"
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """The least and the largest of a table's integers; None of other tensors."""
+        if self.value is None or self.kind != "int":
+            return None
+        numbers = [*numbers_in(self.value)]
+        return (min(numbers), max(numbers)) if numbers else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +109,12 @@ class Specification:
     def is_guarded_alone(self) -> bool:
         """Whether some integers have to be places that nothing is looked up at: a one-hot vector's, say. Forms raise no
         error there."""
-        at = {x.arguments[1] for x in walk(*(root.form for root in self.roots())) if x.operator == "lookup"}
-        return any(i not in at for i, _ in self.looked)
+        def said(i: Form, axis: str) -> Hashable:
+            return renamed(i, lambda each: self.extents[base(each)])[0], self.extents[base(axis)]
+
+        at = {said(x.arguments[1], x.attributes[0]) for x in walk(*(root.form for root in self.roots()))
+              if x.operator == "lookup"}
+        return any(said(*each) not in at for each in self.looked)
 
     def named(self, role: str) -> list[str]:
         """The tensors of this role."""
@@ -114,6 +127,21 @@ class Specification:
         """The tensors as formulas load them, each of sizes of its own: loads are in range by the shapes."""
         return {name: Leaf(name, tuple(Size(f"{name}.{d}", 1) for d in range(len(t.shape))), t.kind)
                 for name, t in self.tensors.items()}
+
+
+def are_places(i: Form, size: int, tensors: Mapping[str, Tensor]) -> bool:
+    """Whether integers are those of a table, and all of them places along an axis of this size."""
+    ends = tensors[i.attributes[0]].ends if i.operator == "load" else None
+    return ends is not None and ends[0] >= 0 and ends[1] < size
+
+
+def numbers_in(table: Any) -> Iterator[Any]:
+    """The numbers of nested lists."""
+    if isinstance(table, list):
+        for part in table:
+            yield from numbers_in(part)
+    else:
+        yield table
 
 
 def outputs_in(argument: Hashable) -> tuple[Output, ...]:
