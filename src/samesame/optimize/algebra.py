@@ -16,6 +16,7 @@ from samesame.evidence import Refused
 from samesame.graph import Graph
 from samesame.optimize.built import variables
 from samesame.optimize.candidate import Candidate
+from samesame.optimize.dropin import without_gaps
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.emit.variables import constant
 from samesame.optimize.forms import Form, finite, fold, made, text, times, walk
@@ -56,7 +57,8 @@ def as_laid(specification: Specification, program: Program, example: Any) -> Spe
     args, kwargs = example_of(example)
     with torch.no_grad():
         returned = dict(program.roots(program.program(*args, **kwargs)))
-    outputs = tuple(replace(output, strides=strides_of(returned[output.name])) for output in specification.outputs)
+    outputs = tuple(replace(output, strides=strides_of(without_gaps(returned[output.name])))
+                    for output in specification.outputs)
     return replace(specification, tensors=tensors, outputs=outputs)
 
 

@@ -28,7 +28,6 @@ MOVED = frozenset({                                  # a tensor as it is, seen o
 })
 
 
-
 def operators(graph: Graph) -> Counter[str]:
     """What a program applies, by torch's names, but for what only looks at a tensor in another way."""
     applied = (packet(node.operator).removeprefix("aten.") for node in graph.nodes if not node.is_source)
@@ -57,6 +56,11 @@ def _word(x: Form) -> str:
     return WORDS.get(x.operator, "")
 
 
+def works(group: Iterable[Stage]) -> str:
+    """What stages do, in torch's names; what only goes elsewhere is copied."""
+    return listed(work(group)) or "copy"
+
+
 def listed(found: Counter[str]) -> str:
     """`matmul × 2, silu, mul`, the most frequent first."""
     return ", ".join(f"{name} × {n}" if n > 1 else name for name, n in found.most_common())
@@ -76,7 +80,7 @@ def described(scheduled: Scheduled, numbers: Mapping[str, int], space: Space, la
         said.append(f"{chosen['keys'][0]} tiles of keys at a time")
     run = [kernel for kernel in scheduled.program.kernels if not kernel.ahead]
     if not run:
-        return f"{listed(work(scheduled.group))}: {', '.join(said)}, once, as it is made of weights alone"
+        return f"{works(scheduled.group)}: {', '.join(said)}, once, as it is made of weights alone"
     if len(run) > 1:
         said.append(counted(len(run), "kernel"))
     if len(run) < len(scheduled.program.kernels):
@@ -85,7 +89,7 @@ def described(scheduled: Scheduled, numbers: Mapping[str, int], space: Space, la
     shared = rounds(bound(next((kernel for kernel in run if names & symbols(kernel)), run[0]), sizes))
     width = lanes // 2 if space.real == "float64" else lanes
     said.append(f"{counted(shared, 'round')} for {counted(space.threads, 'thread')}, {width} lanes")
-    return f"{listed(work(scheduled.group))}: {', '.join(said)}"
+    return f"{works(scheduled.group)}: {', '.join(said)}"
 
 
 def rounds(kernel: Kernel) -> int:

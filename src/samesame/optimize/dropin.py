@@ -180,7 +180,7 @@ class Found:
         self.device = next((kind["device"] for kind in facts["inputs"].values()), "cpu")
         self.signature = inspect.signature(original.forward if isinstance(original, nn.Module) else original)
         self.flat = all(part is ... for part in facts["arguments"])
-        self.one = facts["results"] is ...
+        self.one, self.gaps = facts["results"] is ..., facts.get("gaps", [])
         self.default_dtype = getattr(torch, facts["default dtype"].removeprefix("torch."))
         self.unfit = altered or unfit(facts) or unlike(original, facts)
         if not self.unfit:
@@ -227,9 +227,11 @@ class Found:
             found = run(*tensors)
         except IndexError:                                 # an index in the data is out of range: torch says which
             return self.original(*args, **kwargs)
-        if self.one and isinstance(found, torch.Tensor):
+        if self.one and not self.gaps and isinstance(found, torch.Tensor):
             return found
         found = results_of(found)
+        if self.gaps:
+            found = [spread(each, gaps) if gaps else each for each, gaps in zip(found, self.gaps, strict=True)]
         return found[0] if self.one else filled(self.results, iter(found))
 
     def as_before(self, tensors: tuple[Any, ...]) -> bool:
@@ -420,6 +422,18 @@ def fits(n: int, size: Any, symbols: dict[str, int], bounds: Mapping[str, Any]) 
     low, high = bounds[symbol]
     value, rest = divmod(n, step)
     return not rest and symbols.setdefault(symbol, value) == value and low <= value <= (value if high is None else high)
+
+
+def without_gaps(tensor: torch.Tensor) -> torch.Tensor:
+    """One of its shape, dtype and order of dimensions, with one element beside the other, on no device. What shares
+    memory within itself is returned."""
+    alone = all(stride or n < 2 for n, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return torch.empty_like(tensor, device="meta") if alone else tensor
+
+
+def spread(tensor: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+    """The tensor in memory of its own with these strides, which leave gaps between its elements."""
+    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype, device=tensor.device).copy_(tensor)
 
 
 def dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:

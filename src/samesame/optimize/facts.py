@@ -20,7 +20,17 @@ from samesame.evidence import Refused, Rung, Verdict
 from samesame.formula.sizes import symbols, value_at
 from samesame.optimize.built import home_of, parts_of, tied_in
 from samesame.optimize.candidate import Candidate
-from samesame.optimize.dropin import BOTH, FROZEN, Record, covered_by, filled, of_classes, results_of, skeleton
+from samesame.optimize.dropin import (
+    BOTH,
+    FROZEN,
+    Record,
+    covered_by,
+    filled,
+    of_classes,
+    results_of,
+    skeleton,
+    without_gaps,
+)
 from samesame.optimize.job import loaded, name_of
 from samesame.programs.outputs import kind_of_value
 
@@ -35,10 +45,10 @@ def facts_of(
     program.arguments.apply_defaults()
     arguments = skeleton(tuple(program.arguments.arguments.values()), [])
     plain(arguments, f"{name_of(module)} takes", records=False)
-    results = shape_of_results(module, program)
+    results, gaps = shape_of_results(module, program)
     inputs = covered_by(dict(program.given))
     facts = {
-        "way": way, "arguments": arguments, "results": results, "inputs": inputs,
+        "way": way, "arguments": arguments, "results": results, "gaps": gaps, "inputs": inputs,
         "weights": covered_by({name: program.tensors[name] for name in candidate.weights}), "bounds": {},
         "proved": "what was measured", "training": bool(getattr(module, "training", False)),
         "modes": [part.training for part in module.modules()] if isinstance(module, nn.Module) else [],
@@ -49,7 +59,7 @@ def facts_of(
     if verdict is not None:
         facts["proved"] = "what was proved, the sizes of the example"
         sizes = verdict.sizes
-        here = way in (FROZEN, BOTH) or candidate.native   # compiled for these sizes and no others
+        here = way in (FROZEN, BOTH) or candidate.native or bool(gaps)     # these sizes and no others
         if verdict.evidence is Rung.PROVED and not sizes.region.conditions and not here:
             facts["proved"] = f"what was proved, {sizes.spoken()}"
             facts["bounds"] = dict(sizes.region.bounds)
@@ -58,8 +68,9 @@ def facts_of(
     return facts
 
 
-def shape_of_results(module: Any, program: Program) -> Any:
-    """How what a program returns is put together. Raises Refused where it cannot be written down, or put together
+def shape_of_results(module: Any, program: Program) -> tuple[Any, list[tuple[int, ...] | None]]:
+    """How what a program returns is put together; and, if some tensor of it has gaps between its elements, for each in
+    order its strides, or None where it has none. Raises Refused where it cannot be written down, or put together
     again."""
     tensors = list[torch.Tensor]()
     try:
@@ -79,7 +90,8 @@ def shape_of_results(module: Any, program: Program) -> Any:
     if not fits:
         raise Refused(f"{whose} {kind_of_value(returned)}, which is another one when it is put together from its "
                       "parts; return a tuple, a list or a dict")
-    return results
+    gaps = [tensor.stride() if without_gaps(tensor).stride() != tensor.stride() else None for tensor in tensors]
+    return results, gaps if any(gaps) else []
 
 
 def on_cuda(facts: dict[str, Any]) -> dict[str, Any]:
