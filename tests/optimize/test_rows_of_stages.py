@@ -137,3 +137,33 @@ def test_a_dimension_that_is_split_twice_has_kernels() -> None:
         return (weights * weights).sum(1).permute(0, 3, 1, 4, 2).reshape(1, 20, 24)
 
     kernels(program, torch.randn(1, 144, 5, 6, generator=torch.Generator().manual_seed(0)))
+
+
+LENGTHS = 2, 3, 5, 6, 7, 9, 11, 14, 15, 19, 30, 31, 33, 46
+
+
+def test_rows_of_any_length_are_gone_through_in_lanes() -> None:
+    """Lanes at the ragged end that are no rounds are not read, stored or folded: of rows, of turned ones, of halves,
+    truths and integers among them."""
+    def program(*rows: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        found = list[torch.Tensor]()
+        for x, ids in zip(rows[::2], rows[1::2], strict=True):
+            x = x.t() if x.shape[1] == 3 else x
+            found += [(x * 0.3).softmax(-1), (x - x.mean(-1, keepdim=True)).square().mean(-1), x.amax(0), x > 0.1,
+                      torch.where(ids < 2, x, 1.0), x.bfloat16(), ids[:, 0, None] + ids]
+        return tuple(found)
+
+    inputs = list[torch.Tensor]()
+    for n in LENGTHS:
+        x = torch.randn(3, n, generator=torch.Generator().manual_seed(n))
+        inputs += [x if n % 2 else x.t().contiguous(), torch.arange(3 * n).view(3, n) % 5]
+    kernels(program, *inputs)
+
+
+def test_a_ragged_end_is_one_run_of_lanes() -> None:
+    """A sum keeps its partial results in a register's lanes to the end, and none is taken across them on the way."""
+    _, found = kernels(lambda x: x.square().sum(-1), torch.randn(4, 30))
+    text = function(found.kernels[0], LANES)
+    assert "load<8, 6>" in text and "only<6>" in text and text.count("across") == 1
+    _, found = kernels(lambda x: x.exp(), torch.randn(4, 13))
+    assert "load<4>" not in function(found.kernels[0], LANES)

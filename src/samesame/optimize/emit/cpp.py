@@ -36,6 +36,7 @@ from samesame.optimize.emit.places import (
     Singly,
     Wide,
     c_type,
+    register,
     reserved,
     whole,
 )
@@ -317,10 +318,10 @@ class _Printer:
 
     def runs(self, variable: Index, start: int, end: int, body: tuple[Statement, ...], scope: Scope,
              wanted: str = "") -> list[str]:
-        """Every run of lanes written out: full ones, then half as wide, and so on."""
+        """Every run of lanes written out: full ones, then what is left."""
         if end - start > WRITTEN_OUT * self.lanes:
             raise Misplaced(wanted)
-        frame, lines, at, width = Frame(scope, written_out=True), list[str](), start, self.lanes
+        frame, lines, at = Frame(scope, written_out=True), list[str](), start
         pairs = scope.pair is None and self.narrow(body)
         while at < end:
             if pairs and end - at >= 2 * self.lanes:
@@ -330,20 +331,24 @@ class _Printer:
                 except Singly:
                     pairs = False
                 continue
-            while width > end - at:
-                width //= 2
-            lines += self.run(variable, str(at), at, at, width, body, replace(scope, frame=frame))
-            at += width
+            taken = self.taken(end - at)
+            lines += self.run(variable, str(at), at, at, taken, body, replace(scope, frame=frame))
+            at += taken
         return frame.around(lines)
 
-    def run(self, variable: Index, text: str, low: int, high: int, width: int, body: tuple[Statement, ...],
+    def taken(self, left: int) -> int:
+        """How many rounds are taken next of what is left: a register's, or all; a row of 30 is one of 16 and one of 14,
+        of which two lanes are none. One round is a number."""
+        return min(left, self.lanes)
+
+    def run(self, variable: Index, text: str, low: int, high: int, taken: int, body: tuple[Statement, ...],
             scope: Scope) -> list[str]:
-        """The body for `width` neighbouring values of the variable, the first of which lies in low … high; two in each
+        """The body for so many neighbouring values of the variable, the first of which lies in low … high; two in each
         lane where there are more than lanes."""
-        inside = scope.at(variable, Span(text, low, high + width - 1))
-        if width > 1:
-            pair = variable if width > self.lanes else scope.pair
-            inside = replace(inside, lane=variable, width=min(width, self.lanes), pair=pair,
+        inside = scope.at(variable, Span(text, low, high + taken - 1))
+        if taken > 1:
+            pair, width = variable if taken > self.lanes else scope.pair, min(register(taken), self.lanes)
+            inside = replace(inside, lane=variable, width=width, taken=min(taken, width), pair=pair,
                              start=low if low == high else None)
         return _braced(self.block(body, inside))
 
@@ -370,10 +375,8 @@ class _Printer:
         step = copies * width
         at = end - (end - start) % step
         lines += _braced(rounds, f"for (long {i} = {start}; {i} < {at}; {i} += {step})")
-        width = self.lanes
         while at < end:
-            while width > end - at:
-                width //= 2
-            lines += self.run(variable, str(at), at, at, width, body, inside)
-            at += width
+            taken = self.taken(end - at)
+            lines += self.run(variable, str(at), at, at, taken, body, inside)
+            at += taken
         return frame.around(lines)

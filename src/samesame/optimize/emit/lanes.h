@@ -73,16 +73,16 @@ template <int W, class T> INLINE auto load(const T* p) {
     else if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int)) return widened<W>(p);
     else { vec<T, W> x; memcpy(&x, p, sizeof x); return x; }
 }
-template <int W, class T> INLINE auto gather(const T* p, long stride) {
-    vec<decltype(get(p)), W> x;
+template <int W, int N = W, class T> INLINE auto gather(const T* p, long stride) {
+    vec<decltype(get(p)), W> x{};
 #if defined(__GNUC__) && !defined(__clang__)
-    if constexpr (W > 1 && sizeof(T) >= 4) if (__builtin_constant_p(stride) && stride == 2) {  // ends with the last one
+    if constexpr (W > 1 && N == W && sizeof(T) >= 4) if (__builtin_constant_p(stride) && stride == 2) {  // ends with the last one
         vec<std::conditional_t<sizeof(T) == 8, long, int>, W> which;
         for (int i = 0; i < W; ++i) which[i] = i < W / 2 ? 2 * i : 2 * i + 1;
         return __builtin_shuffle(load<W>(p), load<W>(p + W - 1), which);
     }
 #endif
-    for (int i = 0; i < W; ++i) x[i] = get(p + i * stride);
+    for (int i = 0; i < N; ++i) x[i] = get(p + i * stride);
     return x;
 }
 
@@ -101,9 +101,10 @@ template <class V, class = std::enable_if_t<!single<V>>> INLINE void put(bf16* p
     auto y = __builtin_convertvector(x == x ? r : U{} + 0x7fc0, vec<uint16_t, width<V>>);
     memcpy(p, &y, sizeof y);
 }
-template <class T, class V> INLINE void scatter(T* p, long stride, V x) {
-    for (int i = 0; i < width<V>; ++i) put(p + i * stride, x[i]);
+template <int N, class T, class V> INLINE void scatter(T* p, long stride, V x) {
+    for (int i = 0; i < N; ++i) put(p + i * stride, x[i]);
 }
+template <class T, class V> INLINE void scatter(T* p, long stride, V x) { scatter<width<V>>(p, stride, x); }
 
 // Two rounds of a sum of products of bf16 at once: neighbours of x, the same for all lanes, and two runs of w. Or two
 // neighbours in each lane.
@@ -159,6 +160,37 @@ constexpr size_t REGISTER = 16;
 #endif
 template <class V, size_t... I> INLINE auto joined(V one, V other, std::index_sequence<I...>) {
     return __builtin_shufflevector(one, other, I...);
+}
+// At a loop's ragged end: the first N of W numbers in memory, or lanes, alone. Others are zero, or what is said.
+template <int W, int N, class T> INLINE auto load(const T* p) {
+    if constexpr (N == W) return load<W>(p);
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+    else if constexpr (W == 16 && std::is_same_v<T, float>) return (vec<float, 16>)__builtin_ia32_loadups512_mask(p, vec<float, 16>{}, (1 << N) - 1);
+#endif
+    else {
+        auto x = load<W / 2, N < W / 2 ? N : W / 2>(p);
+        if constexpr (N <= W / 2) return joined(x, decltype(x){}, std::make_index_sequence<W>());
+        else return joined(x, load<W / 2, N - W / 2>(p + W / 2), std::make_index_sequence<W>());
+    }
+}
+template <int N, class T, class V> INLINE void put(T* p, V x) {
+    constexpr int half = width<V> / 2;
+    if constexpr (N == width<V>) put(p, x);
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+    else if constexpr (std::is_same_v<T, float> && std::is_same_v<V, vec<float, 16>>) __builtin_ia32_storeups512_mask(p, x, (1 << N) - 1);
+#endif
+    else if constexpr (N <= half) put<N>(p, part<half, 0>(x));
+    else { put(p, part<half, 0>(x)); put<N - half>(p + half, part<half, half>(x)); }
+}
+template <int N, class V, size_t... I> INLINE V first(V x, V rest, std::index_sequence<I...>) {
+    return __builtin_shufflevector(x, rest, (I < N ? I : width<V> + I)...);
+}
+template <int N, class V> INLINE V only(V x, element<V> rest) {
+    return first<N>(x, all<width<V>>(rest), std::make_index_sequence<width<V>>());
+}
+template <int W, class V> INLINE auto extended(V x, element<V> rest) {
+    if constexpr (width<V> == W) return x;
+    else return extended<W>(joined(x, all<width<V>>(rest), std::make_index_sequence<2 * width<V>>()), rest);
 }
 template <class F, class V, class... Vs> INLINE auto piecewise(F f, V x, Vs... y) {
     if constexpr (sizeof(V) <= REGISTER) return f(x, y...);

@@ -86,7 +86,8 @@ class Singly(Exception):
 class Scope:
     """What is known at a place of the code. `region`: inside a parallel loop. With a `lane`, `width` values of this
     variable are taken at once, the first of which is `start` if it is a number; `frame` is the loop over them. `pair`
-    is a variable of which two values are taken at once. `fetched` is what a round has asked for ahead."""
+    is a variable of which two values are taken at once. `fetched` is what a round has asked for ahead. Of lanes at the
+    ragged end of a loop only the first `taken` are rounds; in the others stands whatever it may be."""
 
     spans: Spans
     places: Mapping[str, Place]
@@ -94,6 +95,7 @@ class Scope:
     region: bool = False
     lane: Index | None = None
     width: int = 1
+    taken: int = 1
     start: int | None = None
     copy: int = 0
     frame: Frame | None = None
@@ -116,14 +118,18 @@ class Scope:
     def slope(self, form: Linear) -> int | None:
         return 0 if self.lane is None else form.slope(self.lane)
 
+    def of(self, function: str) -> str:
+        """A function of memory in lanes, by how many there are, and how many of them are rounds."""
+        return f"{function}<{self.width}>" if self.taken == self.width else f"{function}<{self.width}, {self.taken}>"
+
     def each_lane(self) -> Iterator[Scope]:
         """The scope of each lane alone."""
         assert self.lane is not None
         span = self.spans[self.lane]
-        for i in range(self.width):
+        for i in range(self.taken):
             text = f"({span.text} + {i})" if self.start is None else str(self.start + i)
-            at = Span(text, span.low + i, span.high - self.width + 1 + i)
-            yield replace(self, spans=self.spans.having(self.lane, at), lane=None, width=1, frame=None)
+            at = Span(text, span.low + i, span.high - self.taken + 1 + i)
+            yield replace(self, spans=self.spans.having(self.lane, at), lane=None, width=1, taken=1, frame=None)
 
 
 @dataclass
@@ -233,6 +239,8 @@ class Place:
     def accumulate(self, at: Linear, value: Text, scope: Scope) -> str | None:
         """One more value folded in; where the lanes share an element, all of theirs."""
         slope = scope.slope(at)
+        if slope == 0 and not self.lanes and scope.taken < scope.width:
+            value = Text(f"only<{scope.taken}>({value.code}, {self.monoid}::identity<{self.real}>)", True)
         if scope.lane is None or self.lanes or slope == 1:
             before = self.read(at, scope)
             assert before is not None
@@ -297,14 +305,14 @@ class Memory(Place):
             case 0:
                 return Text(f"get({self.name} + {place})")
             case 1:
-                return Text(f"load<{scope.width}>({self.run(place, scope)})", True)
+                return Text(f"{scope.of('load')}({self.run(place, scope)})", True)
             case None:
                 return None
             case stride:
-                return Text(f"gather<{scope.width}>({self.name} + {place}, {stride})", True)
+                return Text(f"{scope.of('gather')}({self.name} + {place}, {stride})", True)
 
     def write(self, at: Linear, value: str, wide: bool, scope: Scope) -> str | None:
-        place = scope.text(at)
+        place, some = scope.text(at), "" if scope.taken == scope.width else f"<{scope.taken}>"
         if self.lanes:
             return f"{self.name}[{place}] = {scope.widened(Text(value, wide), self.real)};"
         match scope.slope(at):
@@ -313,14 +321,19 @@ class Memory(Place):
                     raise Serially()
                 return f"put({self.name} + {place}, {value});"
             case 1:
-                return f"put({self.name} + {place}, {scope.widened(Text(value, wide), self.real)});"
+                return f"put{some}({self.name} + {place}, {scope.widened(Text(value, wide), self.real)});"
             case None:
                 return None
             case stride:
-                return f"scatter({self.name} + {place}, {stride}, {scope.widened(Text(value, wide), self.real)});"
+                return f"scatter{some}({self.name} + {place}, {stride}, {scope.widened(Text(value, wide), self.real)});"
 
     def scaled(self, element: Linear, inner: int, factor: str, scope: Scope) -> list[str]:
         return [f"scale({self.name} + {scope.text(element.times(inner))}, {inner}, {factor});"]
+
+
+def register(elements: int) -> int:
+    """How many lanes so many elements take."""
+    return 1 << (elements - 1).bit_length()
 
 
 @dataclass
@@ -342,7 +355,7 @@ class Registers(Place):
             raise Misplaced(self.buffer.name, runs=self.runs)
         lines = []
         for first, width in sorted(self.runs.items()):
-            lanes = self.lanes or self.across or width
+            lanes = self.lanes or self.across or register(width)
             kind = f"vec<{self.real}, {lanes}>" if lanes > 1 else self.real
             identity = f"{self.monoid}::identity<{self.real}>"
             begin = f" = {f'all<{lanes}>({identity})' if lanes > 1 else identity}" if self.monoid else ""
@@ -360,7 +373,7 @@ class Registers(Place):
             raise Misplaced(self.buffer.name)
         if scope.start is None:
             raise Wide(scope.lane, self.buffer.name)
-        return at.constant + scope.start, scope.width
+        return at.constant + scope.start, scope.taken
 
     def _holder(self, first: int, width: int, whole: bool) -> int:
         """Which variable holds these elements; all that it holds if `whole`."""
@@ -373,8 +386,8 @@ class Registers(Place):
         return first
 
     def read(self, at: Linear, scope: Scope) -> Text | None:
-        first, width = self._run(at, scope)
-        start = self._holder(first, width, whole=False)
+        first, taken = self._run(at, scope)
+        start = self._holder(first, taken, whole=False)
         name, held = self._variable(start), self.runs[start]
         if self.lanes:
             return Text(name, True)
@@ -383,15 +396,19 @@ class Registers(Place):
             several = [self._variable(start, copy) for copy in range(self.copies)]
             whole = reduce(lambda a, b: f"{self.monoid}::fold({a}, {b})", several)
             return Text(f"across<{self.monoid}>({whole})")
-        if held == width:
-            return Text(name, width > 1)
-        return Text(f"part<{width}, {first - start}>({name})", True) if width > 1 else Text(f"{name}[{first - start}]")
+        if held == taken:
+            return Text(name, taken > 1)
+        if taken == 1:
+            return Text(f"{name}[{first - start}]")
+        if first - start + scope.width > register(held):
+            raise Misplaced(self.buffer.name)
+        return Text(f"part<{scope.width}, {first - start}>({name})", True)
 
     def write(self, at: Linear, value: str, wide: bool, scope: Scope) -> str | None:
-        first, width = self._run(at, scope)
-        start = self._holder(first, width, whole=True)
+        first, taken = self._run(at, scope)
+        start = self._holder(first, taken, whole=True)
         name = self._variable(start)
-        if self.lanes or width > 1:
+        if self.lanes or taken > 1:
             return f"{name} = {scope.widened(Text(value, wide), self.real)};"
         if scope.lane is not None:
             raise Serially()
@@ -410,9 +427,10 @@ class Registers(Place):
         name = self._variable(self._holder(first, 1, whole=True), copy)
         if scope.lane is None:
             return f"{name}[0] = {self.monoid}::fold({self.real}({name}[0]), {value.code});"
-        if scope.width == self.across:
-            return f"{name} = {self.monoid}::fold({name}, {value.code});"
-        return f"{name}[0] = {self.monoid}::fold({self.real}({name}[0]), across<{self.monoid}>({value.code}));"
+        code, rest = value.code, f"{self.monoid}::identity<{self.real}>"
+        code = code if scope.taken == scope.width else f"only<{scope.taken}>({code}, {rest})"
+        code = code if scope.width == self.across else f"extended<{self.across}>({code}, {rest})"
+        return f"{name} = {self.monoid}::fold({name}, {code});"
 
     def _folded(self, at: Linear, value: Text, scope: Scope) -> str:
         if scope.frame is not None and scope.frame.written_out:
