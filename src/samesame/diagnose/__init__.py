@@ -428,9 +428,9 @@ def _as_run(graph: Graph, run: Mapping[str, Any]) -> Graph:
         value = run[node.name]
         if not isinstance(value, torch.Tensor) or not isinstance(node.type, TensorType):
             return [node]
-        dtype = node.type.dtype
-        if kind_of(dtype) != kind_of(str(value.dtype).removeprefix("torch.")):
-            dtype = str(value.dtype).removeprefix("torch.")
+        dtype, now = node.type.dtype, str(value.dtype).removeprefix("torch.")
+        if kind_of(dtype) in ("int", "bool") or kind_of(dtype) != kind_of(now):      # reals of a run are wider
+            dtype = now
         return [replace(node, type=TensorType(tuple(value.shape), dtype))]
 
     return rewritten(graph, typed)

@@ -56,9 +56,27 @@ CHOOSE = tuple(f"aten.{name}" for name in ("index", "_unsafe_index", "gather", "
 LEAVE_BITS_OUT = ("aten.bitwise_and", "aten.__and__", "aten.bitwise_right_shift", "aten.__rshift__")
 
 
+COMPARE = frozenset(f"aten.{name}" for name in (
+    "eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal", "not_equal"))
+
+
 def _may_wrap(node: Node) -> bool:
     kinds = node.type if isinstance(node.type, tuple) else (node.type,)
-    return may_wrap(node.operator, node.args, [kind.dtype for kind in kinds])
+    return may_wrap(node.operator, node.args, [kind.dtype for kind in kinds]) or compared_as(node) in NARROW
+
+
+def compared_as(node: Node) -> str:
+    """The dtype in which a comparison takes integers that one of its operands has a wider one for, or is outside of;
+    "" where there is none. So torch does with numbers, and with tensors without dimensions beside one that has some:
+    255 as a `uint8` is equal to −1."""
+    tensors = [part.type for part in node.inputs if isinstance(part.type, TensorType)]
+    if packet(node.operator) not in COMPARE or not all("int" in kind.dtype for kind in tensors):
+        return ""
+    kinds = [torch.empty((1,) * len(kind.shape), dtype=getattr(torch, kind.dtype), device="meta") for kind in tensors]
+    common = torch.result_type(*kinds) if len(kinds) > 1 else kinds[0].dtype
+    held, numbers = torch.iinfo(common), [part for part in node.args if isinstance(part, int)]
+    ends = [end for kind in kinds for end in (torch.iinfo(kind.dtype).min, torch.iinfo(kind.dtype).max)]
+    return "" if all(held.min <= n <= held.max for n in (*ends, *numbers)) else str(common).removeprefix("torch.")
 
 
 def may_wrap(operator: str, args: Sequence[Any], dtypes: Iterable[str]) -> bool:

@@ -11,9 +11,10 @@ from math import inf
 
 from samesame.formula.expr import Unsupported
 from samesame.optimize import forms as f
+from samesame.optimize.counted import COUNTED
 from samesame.optimize.forms import Form, number
 from samesame.optimize.lookups import Looked, looked_up
-from samesame.optimize.operators import MOST_COUNTED, axes_of, mean, total
+from samesame.optimize.operators import axes_of, mean, total
 from samesame.optimize.pointwise import HALF, exact, logarithm_of_sigmoid, mul, scaled
 from samesame.optimize.reading import Reader, Value, row
 
@@ -123,7 +124,7 @@ def of_classes(
     def counts(t: Form, of: Form) -> Form:
         return f.where(f.compare("=", t, number(ignored)), f.ZERO, of)
 
-    if target.rank != x.rank - 1 or r.size(axes_of(target, ())) > MOST_COUNTED:
+    if target.rank != x.rank - 1 or r.size(axes_of(target, ())) > COUNTED:
         raise Unsupported("a class for something else than each place, or a count beyond 2²⁴")
     classes = 0 if x.rank == 1 else 1
     places = [("own", d) for d in range(x.rank) if d != classes]

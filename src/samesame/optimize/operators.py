@@ -15,14 +15,15 @@ from typing import Any
 
 from samesame.formula.expr import Unsupported
 from samesame.graph import Dtype
+from samesame.operators.positions import EXACT
 from samesame.optimize import forms as f
+from samesame.optimize.counted import COUNTED
 from samesame.optimize.forms import Form, Part, Place, number
 from samesame.optimize.pointwise import HALF, add, mul, real, scaled, sub, to
 from samesame.optimize.reading import Reader, Value, row
 
 # ------------------------------------------------------------------------------------------------ folds
 
-MOST_COUNTED = 1 << 24                               # in float32, which has no greater whole numbers without gaps
 
 
 def dims_of(x: Value, dim: Any) -> list[int]:
@@ -41,7 +42,7 @@ def total(r: Reader, x: Value, dim: Any = None, keepdim: bool = False, *, dtype:
     """Truths are counted, in float32: no more than that has whole numbers."""
     x = real(r, _as(r, x, dtype))
     if r.kind(x) == "bool":
-        if dtype is not None or r.size(axes_of(x, dim)) > MOST_COUNTED:
+        if dtype is not None or r.size(axes_of(x, dim)) > COUNTED:
             raise Unsupported("a truth of truths, or a count beyond 2²⁴")
         x = to(r, x, Dtype("int64"))
     return Value(r.summed(axes_of(x, dim), x.form), r.reduced(x, dims_of(x, dim), keepdim), x.dtype)
@@ -521,15 +522,17 @@ def _triangle(x: Value, diagonal: int, seen: Callable[[str, str, int], Form]) ->
 
 
 @row("aten.arange.start", "aten.arange.start_step")
-def arange(r: Reader, start: float, end: float, step: float = 1, **_: Any) -> Value:
+def arange(r: Reader, start: float, end: float, step: float = 1, *, dtype: Any = None, **_: Any) -> Value:
     if not all(isinstance(n, int) for n in (start, end, step)):
         raise Unsupported("positions that are no integers")
+    if dtype is not None and max(map(abs, (start, end))) > EXACT.get(dtype.name, inf):
+        raise Unsupported("positions that their dtype has not")
     count = len(range(int(start), int(end), int(step)))
     axis = r.axis(count)
     return Value(f.position(Place((Part(axis, int(step)),), int(start))), ((axis,),), "int64")
 
 
-row("aten.arange.default")(lambda r, end, **_: arange(r, 0, end))
+row("aten.arange.default")(lambda r, end, **settings: arange(r, 0, end, **settings))
 
 
 @row("aten.eye.default", "aten.eye.m")

@@ -246,6 +246,8 @@ def rsub(r: Reader, x: Any, y: Any, alpha: float = 1) -> Value:
 @row("aten.mul")
 def mul(r: Reader, x: Any, y: Any) -> Value:
     _numbers(r, x, y)
+    if x is y and r.kind(x) == "int":
+        raise Unsupported("squares of integers")
     return r.pointwise(_product, x, y)
 
 
@@ -281,8 +283,14 @@ def where(r: Reader, condition: Value, x: Any, y: Any) -> Value:
     return r.pointwise(f.where, condition, x, y)
 
 
+def but_not(a: Form, b: Form) -> Form:
+    return f.logic("and", a, f.logic("not", b))
+
+
 @row("aten.masked_fill")
 def masked_fill(r: Reader, x: Value, mask: Value, value: Any) -> Value:
+    if r.kind(x) == "bool":
+        return r.pointwise(LOGIC["or"] if value else but_not, x, mask)
     return r.pointwise(lambda a, m, v: f.where(m, v, a), x, mask, value)
 
 

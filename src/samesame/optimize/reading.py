@@ -17,11 +17,14 @@ from itertools import chain, count
 from math import inf, prod
 from typing import Any, Literal, TypeVar
 
+import torch
+
 from samesame.formula.expr import Unsupported
 from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators.explain import bind
 from samesame.optimize.built import SMALL
 from samesame.optimize.constants import constants
+from samesame.optimize.counted import COUNTED, is_counted, reach
 from samesame.optimize.forms import (
     ZERO,
     Form,
@@ -143,17 +146,27 @@ class Reader:
         made real first, as torch does, or only moved. Nor are integers made wider: part of a sum or a product of them
         would be worked out, and wrap around, before."""
         value, result = self.values[operand], kinds_of(node)[0]
+        real = (result is not None and "float" in result.dtype) or any(map(self.is_real, node.args))
         if any("complex" in kind.dtype for kind in (*kinds_of(node), *kinds_of(operand)) if kind is not None):
             raise Unsupported("complex numbers")
-        if not isinstance(value, Value) or self.kind(value) != "int" or node.operator in CASTS:
+        if not isinstance(value, Value) or self.kind(value) != "int":
             return value
         if not INDEXED.isdisjoint(names_of(node.operator)):
+            return value
+        if real and not is_counted(value.form, self.size, self.tensors):
+            raise Unsupported("reals that are made of computed integers")
+        if node.operator in CASTS:
             return value
         if "float" in result.dtype and value.dtype in FEW_BITS:
             return Value(cast(result.dtype, value.form), value.dims, result.dtype)
         if result.dtype not in (value.dtype, "bool") and (value.dtype in FEW_BITS or result.dtype == "int64"):
             raise Unsupported("arithmetic of integers")
         return value
+
+    def is_real(self, argument: Any) -> bool:
+        """Whether an operator reads a real there."""
+        value = self.values[argument] if isinstance(argument, Node) else argument
+        return self.kind(value) == "real" if isinstance(value, Value) else isinstance(value, float)
 
     def _checked(self, node: Node, result: Any) -> Any:
         """A row must give the shapes that the program has; the dtype is the program's. Of several results one may be
@@ -168,6 +181,8 @@ class Reader:
                 raise Unsupported("a result that no row gives")
             if kind.dtype in (*FEW_BITS, "int32") and not is_moved(value.form):
                 raise Unsupported("arithmetic of integers of few bits")
+            if "int" in kind.dtype and folds(value.form) and reach(value.form, self.size, self.tensors) > COUNTED:
+                raise Unsupported("integers that are made of sums, which kernels keep as reals")
             if tuple(map(self.size, value.dims)) != tuple(kind.shape):
                 raise Unsupported(f"{node.operator} read with the shape {tuple(map(self.size, value.dims))}")
             typed.append(Value(value.form, value.dims, kind.dtype))
@@ -423,6 +438,7 @@ class Reader:
     def pointwise(self, function: Callable[..., Form], *operands: Any) -> Value:
         """The function of each element; operands broadcast as in torch."""
         values = list(map(self.lifted, operands))
+        self.require_one_dtype(operands)
         labels = [[k - value.rank for k in range(value.rank)] for value in values]
         forms, axes = self.labelled(values, labels)
         rank = max(value.rank for value in values)
@@ -431,8 +447,23 @@ class Reader:
         early = of_tables(function, forms, self.size, self.put) if reals else None
         return Value(early or function(*forms), dims, values[0].dtype)
 
+    def require_one_dtype(self, operands: Iterable[Any]) -> None:
+        """Raises Unsupported where operators make integers narrower before they compare them, as torch does with a
+        number beside a tensor; and where that hangs on dimensions, of which a form has none with one element."""
+        values = [x for x in operands if isinstance(x, Value)]
+        ints, reals = ({value.dtype for value in values if kind in value.dtype} for kind in ("int", "float"))
+        single = any(value.rank and prod(self.shape(value)) == 1 for value in values)
+        if len(ints) > 1 or (len(reals) > 1 and single):
+            raise Unsupported("operands of two dtypes")
+        if ints and not reals:
+            ends = torch.iinfo(getattr(torch, *ints))
+            if any(not ends.min <= n <= ends.max for n in operands if isinstance(n, int)):
+                raise Unsupported("a number beyond its tensor's dtype")
+
     def contracted(self, values: Sequence[Value], labels: Labels, out: Sequence[Hashable]) -> Value:
-        """Einsum: products summed over every label that the result lacks."""
+        """Einsum: products summed over every label that the result lacks. Integers would be summed up as reals."""
+        if any(self.kind(value) != "real" for value in values):
+            raise Unsupported("a contraction of integers")
         forms, axes = self.labelled(values, labels)
         gone = [axis for label, own in axes.items() if label not in out for axis in own]
         return Value(self.summed(gone, times(*forms)), tuple(axes[label] for label in out), values[0].dtype)
@@ -469,6 +500,10 @@ def names_of(operator: str) -> tuple[str, ...]:
 def kinds_of(node: Node) -> tuple[Any, ...]:
     """The types of what a node gives, one or several."""
     return node.type if isinstance(node.type, tuple) else (node.type,)
+
+
+def folds(form: Form) -> bool:
+    return any(x.operator == "fold" for x in walk(form))
 
 
 def is_moved(form: Form) -> bool:

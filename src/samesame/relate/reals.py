@@ -22,6 +22,7 @@ from samesame.formula.expr import Expr, Leaf, Load
 from samesame.formula.scalars import SCALARS
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed, is_finite, resolve
+from samesame.operators.explain import compared_as
 from samesame.operators.pointwise import SYNONYMS
 from samesame.operators.table import movements, packet
 from samesame.relate.extremes import COMPARING
@@ -225,7 +226,10 @@ def _fills(node: Node, run: Mapping[str, Any]) -> bool:
 
 
 def _wraps(node: Node, run: Mapping[str, Any]) -> bool:
-    """Does an integer result leave what its dtype holds? Told by the same operator on float64."""
+    """Does an integer leave what the dtype holds that it is computed or compared in? Told of results by the same
+    operator on float64."""
+    if compared_as(node) == "int32":
+        return any(bool((run[part.name] != run[part.name].to(torch.int32)).any()) for part in node.inputs)
     dtype = getattr(torch, node.type.dtype) if isinstance(node.type, TensorType) else None
     if dtype not in (torch.int32, torch.int64) or packet(node.operator) not in ARITHMETIC:
         return False
@@ -286,7 +290,9 @@ def _behind(root: Node) -> set[Node]:
 
 
 def _held(node: Node) -> str:
-    """That its dtype holds what a node computes in int32, or casts from reals; nothing for others."""
+    """That its dtype holds what a node computes or compares in int32, or casts from reals; nothing for others."""
+    if compared_as(node) == "int32":
+        return f"int32 holds what is compared in it at {node.origin.spoken}"
     dtype = node.type.dtype if isinstance(node.type, TensorType) else ""
     from_real = packet(node.operator) in CASTS and any(_kind(part) == "real" for part in node.inputs)
     if not (dtype == "int32" and packet(node.operator) in ARITHMETIC and node.inputs) and not (

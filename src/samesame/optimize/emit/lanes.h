@@ -129,7 +129,7 @@ template <class V, class U> INLINE V dot(V sum, U x, U w) {
 // --------------------------------------------------------------------------------------------- from one form to another
 
 template <int W, class T> INLINE vec<T, W> all(T x) { return vec<T, W>{} + x; }
-template <int W, class T> INLINE vec<T, W> ramp(T start, int step) {
+template <int W, class T> INLINE vec<T, W> ramp(T start, long step) {
     vec<T, W> x;
     for (int i = 0; i < W; ++i) x[i] = start + i * step;
     return x;
@@ -200,7 +200,7 @@ template <class F, class V, class... Vs> INLINE auto piecewise(F f, V x, Vs... y
                       piecewise(f, part<half, half>(x), part<half, half>(y)...), std::make_index_sequence<width<V>>());
     }
 }
-template <class V, class F> INLINE auto truths(V x, F of) { return piecewise([of](auto x) { return mask(of(x)); }, x); }
+template <class V, class F> INLINE auto truths(V x, V y, F of) { return piecewise([of](auto x, auto y) { return mask(of(x, y)); }, x, y); }
 template <class V> INLINE V choose(bool c, V x, V y) { return c ? x : y; }
 template <class M, class V, class = std::enable_if_t<!single<M>>> INLINE V choose(M m, V x, V y) {
     if constexpr (sizeof(element<V>) == 8)

@@ -214,7 +214,7 @@ class Place:
     @property
     def real(self) -> str:
         """The kind of number that its elements are computed with."""
-        return "float" if self.kind == "bf16" else self.kind
+        return {"bf16": "float", "bool": "int"}.get(self.kind, self.kind)
 
     def address(self, indices: tuple[Expr, ...], spans: Spans) -> Linear:
         total = Linear(0)

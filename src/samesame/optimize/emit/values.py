@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import reduce
 from math import pi
 
+import torch
+
 from samesame.formula.expr import (
     Add,
     And,
@@ -39,6 +41,8 @@ from samesame.optimize.emit.arithmetic import OPERATORS, Arithmetic, Shared, Tex
 from samesame.optimize.emit.places import Memory, Place, Scope, Singly
 from samesame.optimize.emit.ranges import Linear
 from samesame.optimize.ir import Buffer, Store
+
+INT = torch.iinfo(torch.int32)
 
 
 class Values(Shared):
@@ -157,6 +161,12 @@ class Values(Shared):
         raise Unsupported(f"an index with {type(e).__name__}")
 
 
+def _of_data(e: Expr) -> bool:
+    """Whether it is arithmetic of integers that data holds: as a real's it is a real's own, and integers would wrap
+    around. What was computed of integers before is no larger than reals count."""
+    return isinstance(e, Add | Mul) and any(isinstance(part, Load) for part in walk(e))
+
+
 class _Expression(Arithmetic):
     """One statement's value in C++."""
 
@@ -190,7 +200,7 @@ class _Expression(Arithmetic):
                 return self.load(e)
             case Where(condition, Num() as then, Num() as otherwise):
                 return self.choice(e, condition, then, otherwise)
-            case _ if e.kind == "int":
+            case _ if e.kind == "int" and not _of_data(e):
                 return self.converted(self.integer(e))
             case _ if e.kind == "bool":
                 return self.converted(self.truth(e))
@@ -286,7 +296,9 @@ class _Expression(Arithmetic):
         form = self.spans.linear(e)
         if not self.values.varies(e, self.scope):
             return Text(f"({self.values.text(form, self.scope)})")
-        slope, kind = self.scope.slope(form), "long" if any(isinstance(part, Load) for part in walk(e)) else "int"
+        low, high = self.spans.bounds(e)
+        narrow = INT.min <= low and high <= INT.max and not any(isinstance(part, Load) for part in walk(e))
+        slope, kind = self.scope.slope(form), "int" if narrow else "long"
         if slope is not None:
             return Text(f"ramp<{self.scope.width}>({kind}({self.values.text(form, self.scope)}), {slope})", True)
         if (found := self.together(form)) is not None:
@@ -351,10 +363,14 @@ class _Expression(Arithmetic):
         raise Unsupported(f"a condition with {type(e).__name__} in it")
 
     def comparison(self, op: str, left: Expr, right: Expr) -> Text:
+        if left.kind == right.kind == "int" and any(isinstance(part, Load) for part in walk(left - right)):
+            a, b = self.integer(left), self.integer(right)              # whose difference may wrap around
+            if not (a.wide or b.wide):
+                return Text(f"(long{a.code} {OPERATORS[op]} long{b.code})")
+            one, other = (f"to<long>({x.code})" if x.wide else f"all<{self.scope.width}>(long{x.code})" for x in (a, b))
+            return Text(f"truths({one}, {other}, [](auto x, auto y) {{ return x {OPERATORS[op]} y; }})", True)
         if left.kind == right.kind == "int":
             difference = self.integer(left - right)
-            if difference.wide and any(isinstance(part, Load) for part in walk(left - right)):
-                return Text(f"truths({difference.code}, [](auto x) {{ return x {OPERATORS[op]} 0; }})", True)
             return Text(f"mask({difference.code} {OPERATORS[op]} 0)", difference.wide)
         a, b = self.value(left), self.value(right)
         if a.wide or b.wide:
