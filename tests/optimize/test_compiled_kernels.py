@@ -222,7 +222,7 @@ def test_few_lanes_have_functions_of_their_own(size: int, name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("exponent", [2.4, -1.5, Fraction(1, 3), 17])
+@pytest.mark.parametrize("exponent", [2.4, -1.5, 1.5, -2.5, Fraction(1, 3), 17])
 def test_powers_hold_for_all_numbers(dtype: torch.dtype, exponent: Any) -> None:
     """In lanes, in fewer of them, and one by one."""
     ends = [0.0, 1.0, inf, nan, 1e-30, 1e30, 1e-42, -1.0, -2.5, -inf]

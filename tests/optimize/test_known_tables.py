@@ -24,6 +24,7 @@ from samesame.optimize.algebra import specified
 from samesame.optimize.constants import constants
 from samesame.optimize.forms import load, walk
 from samesame.optimize.guard import guarded
+from samesame.optimize.partition import stages
 from samesame.optimize.read import read
 from samesame.optimize.specification import Tensor, are_places
 
@@ -196,3 +197,26 @@ def test_a_table_that_no_form_reads_is_none() -> None:
     specification = read(graph)
     assert len(specification.tensors) == 2
     assert faithful.faithful(graph, specification, [root.form for root in specification.roots()]) == ()
+
+
+# ------------------------------------------------------------------------------------------------ of one table
+
+
+def test_single_elements_of_a_table_that_is_computed_are_read_there(tmp_path: Path) -> None:
+    """Rows of it are no tensor of their own: the products of all pairs, of which half are returned."""
+    def program(x: torch.Tensor) -> torch.Tensor:
+        i, j = torch.triu_indices(5, 5, 1)
+        return (x @ x.transpose(1, 2))[:, i, j]
+
+    agree(program, reals(3, 5, 4), folder=tmp_path)
+    specification = read(capture(program, (reals(3, 5, 4),)))
+    made = stages(specification.outputs, specification.extents)
+    assert len(made) == 2 and len(made[0].axes) == 3 and not native.native(specification, untimed).program.kernels[2:]
+
+
+def test_integers_are_looked_through_once() -> None:
+    """Whatever is looked up at them, and however often."""
+    program = lambda x, y, i: torch.cat([x[i] * y[i], x[i].exp() + y[i]], 1)  # noqa: E731
+    specification = read(capture(program, (reals(9, 4), reals(9, 4), ints(9, 3))))
+    (guard,) = guarded(specification, ())[2]
+    assert len(guard.folds) == 1

@@ -30,6 +30,7 @@ from samesame.optimize.forms import (
     where,
 )
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Store
+from samesame.optimize.names import renamed
 from samesame.optimize.partition import Stage
 from samesame.optimize.space import Nest, Scheduled, Space, whatever
 from samesame.optimize.specification import Output, Specification, are_places
@@ -64,8 +65,12 @@ def guarded(specification: Specification, kept: Sequence[Output]) -> tuple[Speci
               if not are_places(i, size_of([axis], specification.extents), specification.tensors)]
     near = [replace(output, form=clamped(output.form)) for output in every]
     ends = len(kept)
-    return (replace(specification, outputs=tuple(near[ends:])), near[:ends],
-            list(guard(dict.fromkeys((*looked, *specification.looked)))))
+
+    def size(axis: str) -> int:
+        return size_of([axis], specification.extents)
+
+    once = {(renamed(i, size)[0], size(axis)): (i, axis) for i, axis in (*looked, *specification.looked)}
+    return replace(specification, outputs=tuple(near[ends:])), near[:ends], list(guard(once.values()))
 
 
 def guard(looked: Iterable[Looked]) -> Iterator[Stage]:

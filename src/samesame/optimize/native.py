@@ -34,7 +34,7 @@ from samesame.optimize.described import described, listed, operators
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import c_type
 from samesame.optimize.faithful import faithful
-from samesame.optimize.forms import Form, size_of
+from samesame.optimize.forms import Form, Place, concat, made, size_of, substitute, walk
 from samesame.optimize.functions import taken_once
 from samesame.optimize.guard import NO_PLACE, guarded
 from samesame.optimize.ir import Program, bound, text
@@ -209,8 +209,8 @@ def tried(
                 several.append(one)
         except (NoSchedule, Unsupported, Refused, Malformed) as error:
             reason = str(error)
-        for candidate, made in several:
-            for what, number in made.items():
+        for candidate, counted_here in several:
+            for what, number in counted_here.items():
                 counts[what] = counts.get(what, 0) + number
             if candidate.native not in seen:
                 seen.append(candidate.native)
@@ -277,13 +277,41 @@ def natives(
         yield native(specification, tune, kept, kind, means, until)
 
 
+def without_single(
+    specification: Specification, kept: Sequence[Output]
+) -> tuple[Specification, tuple[Output, ...]]:
+    """The same without axes of one element, which no loop has to go through: a product of a matrix and a column is no
+    contraction with columns, but a sum for each row."""
+    def single(axis: str) -> bool:
+        return size_of([axis], specification.extents) == 1
+
+    def at_once(form: Form) -> Form:
+        return substitute(form, {axis: Place() for axis in form.axes if single(axis)})
+
+    def narrowed(output: Output) -> Output:
+        memo = dict[Form, Form]()
+        for x in walk(output.form):
+            inside = [memo[y] for y in x.arguments]
+            memo[x] = made(x.operator, x.attributes, tuple(inside)) if inside else x
+            if x.operator == "concat":
+                axis, parts = x.attributes
+                ones = [part is not None and single(part) for part in parts]
+                memo[x] = concat(axis, tuple(None if one else part for one, part in zip(ones, parts, strict=True)),
+                                 [at_once(y) if one else y for one, y in zip(ones, inside, strict=True)])
+        return replace(output, form=at_once(memo[output.form]))
+
+    outputs = tuple(replace(narrowed(output), dims=tuple(
+        tuple(axis for axis in dim if not single(axis)) for dim in output.dims)) for output in specification.outputs)
+    return replace(specification, outputs=outputs), tuple(map(narrowed, kept))
+
+
 def native(
     specification: Specification, tune: Tune, kept: Sequence[Output] = (), kind: type[Native] = Native,
     means: Sequence[Softmax] = (), until: float = inf,
 ) -> Native:
     """The fastest kernels, these means in one pass, with functions taken once if those are proved. Raises NoSchedule
     where there are none that are proved until then."""
-    specification, kept, first = guarded(specification, kept)
+    specification, kept, first = guarded(*without_single(specification, kept))
     plain = stages((*kept, *specification.outputs), specification.extents, specification.named("weight"))
     integers = {name for name, tensor in specification.tensors.items() if tensor.kind == "int"}
     integers |= {stage.target for stage in plain if "int" in stage.dtype}

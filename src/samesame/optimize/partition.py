@@ -13,9 +13,10 @@ that lanes of its reader run along, or that the reader sums over.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from math import prod
 
 from samesame.optimize.forms import (
     Form,
@@ -175,9 +176,11 @@ def without_casts(form: Form) -> Form:
 
 def is_contraction(fold: Form) -> bool:
     """A sum of products in which some factor, which is no number, has fewer axes than the sum and its range together:
-    then the factor is used again and again."""
-    parts = [x for x in factors(fold.arguments[0]) if not finite(x)]
-    return fold.attributes[0] == "sum" and len(parts) > 1 and any(set(fold.axes) - set(x.axes) for x in parts)
+    then the factor is used again and again. Where another is computed for each element of the sum, that is what takes
+    time, and it is no tensor."""
+    parts, free = [x for x in factors(fold.arguments[0]) if not finite(x)], set(fold.axes)
+    several = fold.attributes[0] == "sum" and len(parts) > 1 and any(free - set(x.axes) for x in parts)
+    return several and not any(x.operator not in LEAVES and free <= set(x.axes) for x in parts)
 
 
 def is_pairwise(fold: Form) -> bool:
@@ -203,6 +206,24 @@ def table_of(form: Form) -> Form:
     return form
 
 
+def looked_up(form: Form) -> dict[str, Form]:
+    """The axes along which a table is looked up, the last first, and at which integers."""
+    found = dict[str, Form]()
+    while form.operator == "lookup":
+        found[form.attributes[0]] = form.arguments[1]
+        form = form.arguments[0]
+    return found
+
+
+def in_turn(table: Form, looked: Mapping[str, Form]) -> tuple[str, ...]:
+    """The axes of a table as it is kept: those that the integers have, too, then a row as it is looked up; where single
+    elements are, these lie side by side."""
+    indices = {axis for i in looked.values() for axis in i.axes}
+    both = [axis for axis in table.axes if axis in indices and axis not in looked]
+    rest = [axis for axis in table.axes if axis not in both and axis not in looked]
+    return (*both, *rest, *looked) if len(looked) > 1 else (*both, *looked, *rest)
+
+
 LEAVES = frozenset({"load", "fold", "concat", "lookup"})
 
 
@@ -226,6 +247,7 @@ def is_function(x: Form) -> bool:
 
 NEAR = 1 << 18                                       # elements that a second cache holds
 SHORT = 8                                            # of what runs in lanes, less is not worth them
+MANY_ROWS = 128                                      # whose ends are worth a kernel of their own
 MANY = 8                                             # elements for each of which a function would be computed again
 CHEAP = frozenset({"abs", "relu", "sign", "floor", "ceil", "round", "trunc"})
 
@@ -247,9 +269,23 @@ class _Cutter:
     def output(self, output: Output) -> None:
         axes = tuple(axis for d in output.turned for axis in output.dims[d])
         value, folds = self.value(output.form, axes)
+        if self.ends_in_functions(value, folds, axes):
+            (name,) = folds
+            self.stages.append(kept := Stage(f"kept {len(self.stages)}", axes, load(name), folds))
+            value, folds = replaced(value, {name: load(kept.target, *axes)}), {}
         self.stages.append(stage := Stage(output.name, axes, value, folds, output.dtype))
         if output.dtype in NOT_ROUNDED and sorted(axes) == [*output.form.axes]:
             self.read_as(output.form, stage)
+
+    def ends_in_functions(self, value: Form, folds: Mapping[str, Form], axes: tuple[str, ...]) -> bool:
+        """Whether functions are taken of one fold for each row, along which it lies: of many rows at once they run in
+        lanes, as a stage of their own."""
+        if len(folds) != 1 or size_of(axes, self.extents) < MANY_ROWS or not any(map(is_function, walk(value))):
+            return False
+        (fold,) = folds.values()
+        (_, over), (body,) = fold.attributes, fold.arguments
+        lies = as_it_lies(body, body.axes)
+        return not is_contraction(fold) and not is_pairwise(fold) and bool(lies) and lies[-1] in over
 
     def keep(self, form: Form, order: Sequence[str], dtype: str = "") -> Form:
         """The form as a tensor of its own, with its axes in this order where it is kept for the first time, and last
@@ -317,11 +353,10 @@ class _Cutter:
         kept = dict[Form, Form]()
         for x in walk(form):
             if x.operator == "lookup":
-                table, i = x.arguments
-                both = [axis for axis in table.axes if axis in i.axes and axis not in x.attributes]
-                if table_of(x).operator not in ("load", "position"):
-                    kept[table] = self.keep(table, (*both, *x.attributes))
-                kept |= {y: self.keep(y, y.axes, "int64") for y in walk(i) if y.operator == "lookup"}
+                table, looked = table_of(x), looked_up(x)
+                if table.operator not in ("load", "position"):
+                    kept[table] = self.keep(table, in_turn(table, looked))
+                kept |= {y: self.keep(y, y.axes, "int64") for y in walk(x.arguments[1]) if y.operator == "lookup"}
         return exchanged(form, kept) if kept else form
 
     def fold(self, form: Form, order: tuple[str, ...]) -> Form:
@@ -481,6 +516,16 @@ def groups(
         group.append(stage)
     if group:
         yield group
+
+
+def ended(group: list[Stage], extents: Callable[[str], int]) -> list[list[Stage]]:
+    """A group of rows, and by itself what each row has one of at its end, where that takes functions of many rows: it
+    runs in lanes, then."""
+    axes, k = set(shared(group)), len(group)
+    while k and not group[k - 1].folds and {*group[k - 1].axes} == axes:
+        k -= 1
+    costly = any(map(is_function, walk(*(stage.value for stage in group[k:]))))
+    return [group[:k], group[k:]] if k and costly and prod(map(extents, axes)) >= MANY_ROWS else [group]
 
 
 def elsewhere(stage: Stage, group: Iterable[Stage]) -> bool:

@@ -263,8 +263,10 @@ def div(r: Reader, x: Any, y: Any) -> Value:
 @row("aten.pow.Tensor_Scalar")
 def power(r: Reader, x: Value, exponent: float) -> Value:
     q = exact(exponent)
-    if q == 0 or abs(q) > LARGEST_POWER:
+    if abs(q) > LARGEST_POWER:
         raise Unsupported("a power")
+    if q == 0:                                             # of NaN, too
+        return Value(number(1), real(r, x).dims, x.dtype)
     return r.pointwise(lambda a: f.power(a, q), real(r, x))
 
 

@@ -25,7 +25,7 @@ from samesame.optimize.pairs import MOST
 Axes = tuple[str, ...]
 Pieces = tuple[str | None, ...]                      # the axes of a concatenation's parts
 TERMS = 4                                            # terms of a sum that a contraction is distributed over
-PIECES = 8                                           # of a concatenation that is split
+PIECES = 32                                          # of a concatenation that is split
 
 
 def typed(operator: str, attributes: tuple[Any, ...], below: tuple[Any, ...]) -> Hashable:

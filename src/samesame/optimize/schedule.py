@@ -17,7 +17,7 @@ from samesame.optimize.contraction import columns, common_depth, dots, lanes, pa
 from samesame.optimize.guard import NO_PLACE
 from samesame.optimize.guard import scheduled as guard
 from samesame.optimize.online import Softmax, online
-from samesame.optimize.partition import Stage, groups, is_contraction, is_pairwise
+from samesame.optimize.partition import Stage, ended, groups, is_contraction, is_pairwise
 from samesame.optimize.rows import blocks, rows, side_by_side
 from samesame.optimize.space import NoSchedule, Scheduled, Space
 
@@ -29,8 +29,8 @@ def contains_contraction(stage: Stage) -> bool:
 
 
 def as_they_lie(space: Space, group: list[Stage]) -> list[list[Stage]]:
-    """A group, or each of its stages by itself where that is how they lie in memory."""
-    return [[stage] for stage in group] if side_by_side(space, group) else [group]
+    """A group, or each of its stages by itself where that is how they lie in memory; what ends its rows by itself."""
+    return [[stage] for stage in group] if side_by_side(space, group) else ended(group, space.extent)
 
 
 def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ()) -> Iterator[list[Scheduled]]:

@@ -73,13 +73,23 @@ template <int W, class T> INLINE auto load(const T* p) {
     else if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int)) return widened<W>(p);
     else { vec<T, W> x; memcpy(&x, p, sizeof x); return x; }
 }
+// Numbers with small gaps between them: runs of all there is, the last of which ends with the last number.
+template <int Begin, int First, int Stride, class V, size_t... I> INLINE V taken(V x, V run, std::index_sequence<I...>) {
+    return __builtin_shufflevector(x, run, (I * Stride >= First && I * Stride < Begin + sizeof...(I) ? sizeof...(I) + I * Stride - Begin : I)...);
+}
+template <int Run, int Stride, int W, class V, class T> INLINE V near(V x, const T* p) {
+    constexpr int first = Run * W, begin = Run < Stride - 1 ? first : (W - 1) * (Stride - 1);
+    V y = taken<begin, first, Stride>(x, load<W>(p + begin), std::make_index_sequence<W>());
+    if constexpr (Run < Stride - 1) return near<Run + 1, Stride, W>(y, p);
+    else return y;
+}
 template <int W, int N = W, class T> INLINE auto gather(const T* p, long stride) {
     vec<decltype(get(p)), W> x{};
 #if defined(__GNUC__) && !defined(__clang__)
-    if constexpr (W > 1 && N == W && sizeof(T) >= 4) if (__builtin_constant_p(stride) && stride == 2) {  // ends with the last one
-        vec<std::conditional_t<sizeof(T) == 8, long, int>, W> which;
-        for (int i = 0; i < W; ++i) which[i] = i < W / 2 ? 2 * i : 2 * i + 1;
-        return __builtin_shuffle(load<W>(p), load<W>(p + W - 1), which);
+    if constexpr (W > 1 && N == W && sizeof(T) >= 4) {
+        if (__builtin_constant_p(stride) && stride == 2) return near<0, 2, W>(load<W>(p), p);
+        if (__builtin_constant_p(stride) && stride == 3) return near<0, 3, W>(load<W>(p), p);
+        if (__builtin_constant_p(stride) && stride == 4) return near<0, 4, W>(load<W>(p), p);
     }
 #endif
     for (int i = 0; i < N; ++i) x[i] = get(p + i * stride);
@@ -346,6 +356,11 @@ template <int N, class V> INLINE V power(V x) {
     if constexpr (N == 1) return x;
     else if constexpr (N % 2) return x * power<N - 1>(x);
     else { V y = power<N / 2>(x); return y * y; }
+}
+// x to the power of N / 2, as C has it for −∞ and −0.
+template <int N, class V> INLINE V halves(V x) {
+    const V y = f_abs(x);
+    return power<N / 2>(y) * choose(mask((x < 0) & (x > V{} - INFINITY)), V{} + NAN, f_sqrt(y));
 }
 
 INLINE long quotient(long a, long b) { return a / b - (a % b < 0); }                     // rounds down; b > 0

@@ -244,6 +244,8 @@ class _Expression(Arithmetic):
     def raised(self, base: Text, exponent: Fraction) -> Text:
         if exponent.denominator == 1 and exponent <= 16:
             return Text(f"power<{exponent}>({base.code})", base.wide)
+        if exponent.denominator == 2 and exponent <= 16:
+            return Text(f"halves<{exponent.numerator}>({base.code})", base.wide)
         return Text(f"f_pow({base.code}, {float(exponent)!r})", base.wide)
 
     def extremum(self, op: str, parts: list[Text]) -> Text:
