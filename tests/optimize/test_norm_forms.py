@@ -108,3 +108,19 @@ def test_norms_are_as_precise_as_torch(program, tmp_path: Path) -> None:
     lambda x: F.pairwise_distance(x, 2 * x)])
 def test_norms_are_proved_to_be_what_the_operator_means(program) -> None:
     assert proved(program, torch.randn(2, 6, 4))
+
+
+@pytest.mark.parametrize(("one", "other"), [((30, 3), (27, 3)), ((2, 4, 5), (2, 3, 5)), ((2, 1, 4, 5), (3, 26, 5)),
+                                            ((1, 6), (1, 6))])
+def test_distances(one: tuple[int, ...], other: tuple[int, ...], tmp_path: Path) -> None:
+    """Of few rows and of many, for which torch takes a product; of batches that broadcast."""
+    agree(torch.cdist, drawn(*one), drawn(*other), folder=tmp_path)
+    agree(lambda x, y: torch.cdist(x, y, p=1), drawn(*one), drawn(*other), folder=tmp_path, calls=True)
+    assert proved(torch.cdist, drawn(*one), drawn(*other))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_power_of_nothing_is_one(dtype: torch.dtype, tmp_path: Path) -> None:
+    x = drawn(3, 4).to(dtype)
+    x[0, 0], x[1, 1] = torch.nan, 0
+    agree(lambda x: x ** 0 + x, x, folder=tmp_path)

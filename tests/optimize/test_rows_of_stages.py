@@ -225,3 +225,17 @@ def test_a_sum_over_a_long_stack_is_a_sum_of_its_parts() -> None:
     assert not specification.calls
     found = searched(specification).candidates
     assert any(all(y.operator != "concat" for y in walk(*forms.outputs)) for forms in found)
+
+
+def test_what_is_read_along_two_axes_for_a_sum_is_made_in_tiles() -> None:
+    """A matrix beside itself turned, which the sum and the result read then; a scale of each row is no reason."""
+    def laplacian(a: torch.Tensor) -> torch.Tensor:
+        s = (a + a.t()).abs()
+        d = s.sum(1).rsqrt()
+        return d[:, None] * s * d[None]
+
+    specification, found = kernels(laplacian, torch.rand(40, 40) + 0.1)
+    whole = [stage for stage in stages(specification.outputs, specification.extents) if len(stage.axes) == 2]
+    assert len(whole) == 2 and whole[0].value.operator == "fn" and len(found.kernels) > 2
+    _, found = kernels(lambda x, s: (x * s[:, None]).softmax(-1), torch.randn(40, 40), torch.rand(40))
+    assert len(found.kernels) == 1

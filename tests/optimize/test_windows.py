@@ -87,6 +87,9 @@ def test_a_convolution_of_few_products_is_a_contraction(
 
 OTHERS = {
     "unfold": lambda x: x.unfold(-1, 4, 3).softmax(-1) * x.unfold(2, 2, 2).sum(-1).sum((2, 3), keepdim=True)[..., None],
+    "columns": lambda x: F.unfold(x, (3, 2), dilation=2, padding=(1, 2), stride=(2, 1)),
+    "columns of windows beside one another": lambda x: F.unfold(x, (2, 5), stride=(2, 5)).exp(),
+    "columns of one image": lambda x: F.unfold(x[0], 3, padding=1),
     "windows that follow": lambda x: F.adaptive_avg_pool2d(x, (4, 1)),
     "a divisor": lambda x: F.avg_pool2d(x, 3, 2, divisor_override=5),
     "whole windows although the last may be cut": lambda x: F.avg_pool2d(x, 2, 2, ceil_mode=True),
@@ -122,7 +125,7 @@ def test_what_is_no_fold_over_windows_stays_a_call(name: str, tmp_path: Path) ->
 
 PROVED = {
     "means": lambda x: F.avg_pool2d(x, (3, 2), 1, (1, 0)), "maxima": lambda x: F.max_pool2d(torch.relu(x), 3, 2, 1),
-    "of a grid": lambda x: F.adaptive_avg_pool2d(x, (4, 5)),
+    "of a grid": lambda x: F.adaptive_avg_pool2d(x, (4, 5)), "columns": lambda x: F.unfold(x, 2, padding=1, stride=3),
     "depthwise": lambda x: F.conv2d(x, x[:1, :, :3, :3].transpose(0, 1), padding=1, groups=3),
     "pointwise": lambda x: F.conv2d(x, x[:2, :, :1, :1], stride=2),
     "patches": lambda x: F.conv2d(x, torch.sin(x), stride=(8, 10)),

@@ -25,6 +25,7 @@ from samesame.optimize.forms import (
     lookup,
     made,
     minus,
+    plus,
     size_of,
     walk,
     where,
@@ -77,7 +78,8 @@ def guard(looked: Iterable[Looked]) -> Iterator[Stage]:
     """The largest over all of these integers of 1 where one is no place along its axis, and 0 where it is."""
     folds, values = dict[str, Form](), list[Form]()
     for i, axis in looked:
-        inside = logic("and", compare("≤", ZERO, i), compare("<", i, extent(axis)))
+        first, i = from_the_end(i, axis)
+        inside = logic("and", compare("≤", first, i), compare("<", i, extent(axis)))
         found = fold("max", i.axes, clamped(where(inside, ZERO, ONE)))
         if found.operator == "fold":
             name = f"fold {len(folds)}"
@@ -85,6 +87,15 @@ def guard(looked: Iterable[Looked]) -> Iterator[Stage]:
         values.append(found)
     if values:
         yield Stage(NO_PLACE, (), reduce(partial(extremum, "max"), values), folds, "float32")
+
+
+def from_the_end(i: Form, axis: str) -> tuple[Form, Form]:
+    """The first place, and the integers; where negative ones are counted from the end, these as they are."""
+    if i.operator == "where":
+        condition, there, here = i.arguments
+        if condition is compare("<", here, ZERO) and there is plus(here, extent(axis)):
+            return minus(ZERO, extent(axis)), here
+    return ZERO, i
 
 
 def scheduled(space: Space, stage: Stage) -> Scheduled:

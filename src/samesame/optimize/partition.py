@@ -283,8 +283,8 @@ class _Cutter:
         if len(folds) != 1 or size_of(axes, self.extents) < MANY_ROWS or not any(map(is_function, walk(value))):
             return False
         (fold,) = folds.values()
-        (_, over), (body,) = fold.attributes, fold.arguments
-        lies = as_it_lies(body, body.axes)
+        (_, over), tensors = fold.attributes, [x for x in leaves(fold.arguments[0]) if is_tensor(x)]
+        lies = in_memory(max(tensors, key=lambda x: len(x.axes))) if tensors else []
         return not is_contraction(fold) and not is_pairwise(fold) and bool(lies) and lies[-1] in over
 
     def keep(self, form: Form, order: Sequence[str], dtype: str = "") -> Form:
@@ -341,10 +341,12 @@ class _Cutter:
         return go(form, order), folds
 
     def with_kept(self, form: Form) -> Form:
-        """The form with those of its folds read that are kept already."""
-        folds = [x for x in walk(form, arguments=lambda x: () if x.operator == "fold" else x.arguments)
-                 if x.operator == "fold"]
-        kept = {x: there for x in folds if (there := self.another(x)) is not None}
+        """The form with those of its folds read that are kept already, and what is read along two axes where it has to
+        be kept for a fold."""
+        every = [*walk(form, arguments=lambda x: () if x.operator == "fold" else x.arguments)]
+        kept = {x: there for x in every if x.operator == "fold" and (there := self.another(x)) is not None}
+        kept |= {x: self.keep(x, self.lying(x, x.axes)) for x in every
+                 if x is not form and x.operator not in LEAVES and nameless(x) in self.anyway and self.crosses(x)}
         return exchanged(form, kept) if kept else form
 
     def with_tables(self, form: Form) -> Form:
@@ -384,8 +386,19 @@ class _Cutter:
                 inside = (*axes, *order)             # lanes run along the results' last axis, in what is kept here, too
                 joined = [x for x in leaves(body) if x.operator == "concat"]
                 body = exchanged(body, {x: self.keep(x, inside) for x in joined})
+            elif self.crosses(body):
+                body = self.keep(body, self.lying(body, inside))
             operands = self.inlined(body, body.axes, inside)
         return Form("fold", (monoid, axes), (operands,))
+
+    def crosses(self, body: Form) -> bool:
+        """Whether what is folded is read along one axis and along another, as a matrix beside itself turned: one of
+        them would be read across in each round. As a tensor of its own it is made tile by tile."""
+        if self.has_fold(body) or is_tensor(body):
+            return False
+        tensors = [x for x in leaves(body) if x.operator == "load" and len(in_memory(x)) > 1]
+        last = {in_memory(x)[-1] for x in tensors if self.extent(in_memory(x)[-1]) > SHORT}
+        return sum(last <= {*x.axes} for x in tensors) > 1 < len(last)
 
     def lying(self, form: Form, order: tuple[str, ...]) -> tuple[str, ...]:
         """The order of axes for what is kept element by element: that of what it is made of, else it would be read or

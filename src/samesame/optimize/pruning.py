@@ -12,7 +12,7 @@ tuner.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -89,24 +89,30 @@ def dominated(one: Cost, other: Cost, numbers: dict[str, int]) -> bool:
     return strictly and all(is_at_most(less, more) for less, more in pairs)
 
 
-def gathers(program: Program) -> bool:
+NEAR = (2, 3, 4)                                     # elements in each of which one is read: runs of them are shuffled
+
+
+def gathers(program: Program, numbers: Mapping[str, int]) -> bool:
     """Whether lanes read elements that lie apart, in kernels that do not run ahead."""
     kernels = [kernel for kernel in program.kernels if not kernel.ahead]
     strided = {b.name: b for kernel in kernels for b in kernel.reads if b.strides is not None}
     inside = (each for kernel in kernels for each in innermost(kernel.body))
-    return any(_apart(load, v, strided.get(load.leaf.name)) for loops, statement in inside
+    return any(_apart(load, v, strided.get(load.leaf.name), numbers) for loops, statement in inside
                for e in expressions(statement) for load in walk(e) if isinstance(load, Load) for v in lanes(loops))
 
 
-def _apart(load: Load, v: Index, strided: Buffer | None) -> bool:
-    """Whether elements for neighbouring values of a variable are no neighbours, or neighbours two by two: it is not a
-    term of the last index (of more than two), or, where there are strides, of that whose stride is 1."""
+def _apart(load: Load, v: Index, strided: Buffer | None, numbers: Mapping[str, int]) -> bool:
+    """Whether elements for neighbouring values of a variable are no neighbours, nor neighbours two by two, or three or
+    four: it is not a term of the last index (of more than these), or, where there are strides, of that whose stride
+    is 1."""
     if strided is not None and strided.strides is not None:
         near = strided.fastest
         ends = [load.indices[near]] if near is not None else [ZERO]
         rest = [i for d, i in enumerate(load.indices) if d != near and strided.strides[d] != 0]
         return any(v in i.free for i in rest) or _inside(ends[0], v)
-    indices = load.indices[:-1] if load.leaf.shape[-1:] == (2,) and v not in load.indices[-1].free else load.indices
+    narrow = any(value_at(size, numbers) in NEAR for size in load.leaf.shape[-1:]
+                 if symbols(size) <= numbers.keys())
+    indices = load.indices[:-1] if narrow and v not in load.indices[-1].free else load.indices
     *before, last = indices or (ZERO,)
     return any(v in i.free for i in before) or _inside(last, v)
 
@@ -131,7 +137,7 @@ def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Sc
             cut[what] += len(those)
             left[:] = [n for n in left if n not in those]
 
-    but("schedules that gather", [n for n in left if gathers(several[n].program)])
+    but("schedules that gather", [n for n in left if gathers(several[n].program, numbers)])
     but("schedules in parts with enough to do", [n for n in left if (busy[n] or 0) >= space.threads])
     but("schedules dominated", [n for n in left if any(
         dominated(costs[n], costs[m], numbers) for m in left if busy[n] is None or busy[m] is not None)])

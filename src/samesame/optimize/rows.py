@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from math import prod
 
 from samesame.formula.expr import Expr, FloorDiv
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
@@ -51,9 +52,18 @@ def side_by_side(space: Space, group: list[Stage]) -> bool:
     """Whether what is folded or stored in a group lies beside one another along an axis that all its stages share, so
     that a row would be read or written across all others: each of them goes through memory by itself, then."""
     inner = shared(group)
+    if len(group) > 1 and any(crosses(space, stage) for stage in group):
+        return True
     across = any(stage.axes[-1] in inner and set(stage.axes) > set(inner) and space.extent(stage.axes[-1]) >= SHORT
                  for stage in group if stage.axes)
     return len(group) > 1 and (across or any(lane(space, stage, inner) for stage in group if stage.folds))
+
+
+def crosses(space: Space, stage: Stage) -> bool:
+    """Whether what is made element by element is read along one axis and along another, an element for each that is
+    made or more, so that it is made in tiles."""
+    votes, size = space.votes(stage.value, stage.axes), prod(map(space.extent, stage.axes))
+    return not stage.folds and sum(votes[axis] >= size and space.extent(axis) > SHORT for axis in stage.axes) > 1
 
 
 def lane(space: Space, stage: Stage, inner: tuple[str, ...]) -> str | None:

@@ -126,6 +126,15 @@ def unfold(r: Reader, x: Value, dim: int, size: int, step: int) -> Value:
     return r.read_at(x, places, (*x.dims[:d], where, *x.dims[d + 1 :], tap))
 
 
+@row("aten.im2col")
+def im2col(r: Reader, x: Value, kernel: Numbers, dilation: Numbers, padding: Numbers, stride: Numbers) -> Value:
+    """Windows of an image, each as a column: of every channel, what is within."""
+    windows = Windows(r, real(r, x), kernel, stride, padding, dilation, 0.0)
+    *batch, channels = windows.outer
+    column, where = (sum(dims, ()) for dims in ([channels, *windows.taps], windows.where))
+    return Value(windows.x.form, (*batch, column, where), x.dtype)
+
+
 def without_ones(r: Reader, x: Value) -> Value:
     """Without the axes of one element, so that what is the same reads the same."""
     ones = [axis for dim in x.dims for axis in dim if r.size([axis]) == 1]
