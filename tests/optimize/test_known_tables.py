@@ -84,6 +84,13 @@ def test_a_table_is_of_numbers_alone() -> None:
     assert called.count("aten._to_copy.default") == 3
 
 
+def test_memory_that_nothing_has_written_to_is_no_table() -> None:
+    program: Resize = lambda x: x[(torch.arange(3) * 1.0).long()] * torch.empty(2).fill_(2.0)  # noqa: E731
+    graph = capture(program, (reals(5, 2),))
+    assert not any("empty" in graph[name].operator for name in constants(graph))
+    assert not read(graph).calls
+
+
 def test_a_large_table_stays_a_call() -> None:
     program: Resize = lambda x: x[(torch.arange(2000) * 0.5).long() % 5]  # noqa: E731
     assert any("copy" in call.operator for call in read(capture(program, (reals(5, 2),))).calls)

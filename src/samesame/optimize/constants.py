@@ -17,6 +17,7 @@ import torch
 from samesame.graph import Graph, Node
 from samesame.operators.execute import closed, execute
 from samesame.optimize.built import SMALL
+from samesame.optimize.specification import MEMORY
 
 
 def constants(graph: Graph) -> dict[str, torch.Tensor]:
@@ -24,7 +25,8 @@ def constants(graph: Graph) -> dict[str, torch.Tensor]:
     of few elements, made of such ones."""
     free, made = closed(graph), set[Node]()
     for node in graph.nodes:
-        if node.name in free and is_small(node) and not node.origin.parameter and made.issuperset(node.inputs):
+        known = node.name in free and not node.origin.parameter and node.operator not in MEMORY
+        if known and is_small(node) and made.issuperset(node.inputs):
             made.add(node)
     nodes = tuple(node for node in graph.nodes if node in made)
     values = execute(replace(graph, nodes=nodes, roots=()), {}, precision="own")
