@@ -239,3 +239,15 @@ def test_what_is_read_along_two_axes_for_a_sum_is_made_in_tiles() -> None:
     assert len(whole) == 2 and whole[0].value.operator == "fn" and len(found.kernels) > 2
     _, found = kernels(lambda x, s: (x * s[:, None]).softmax(-1), torch.randn(40, 40), torch.rand(40))
     assert len(found.kernels) == 1
+
+
+def test_a_mask_by_two_positions_cuts_no_single_elements_off() -> None:
+    """A causal softmax: that the first column is never masked is no reason to compute it alone."""
+    def causal(x: torch.Tensor) -> torch.Tensor:
+        return x.masked_fill(torch.ones(30, 30, dtype=torch.bool).triu(1), float("-inf")).softmax(-1)
+
+    _, found = kernels(causal, torch.randn(3, 30, 30))
+    text = function(found.kernels[0], LANES)
+    assert "f_exp" in text and "get(" not in text and "alignas" not in text
+    _, found = kernels(lambda x: torch.nn.functional.pad(x, (3, 2)).exp(), torch.randn(3, 30))
+    assert "choose(" not in function(found.kernels[-1], LANES)

@@ -234,12 +234,13 @@ class _Printer:
         if loop.kind == "unrolled" and high <= WRITTEN_OUT:
             return [line for i in range(high) for line in
                     _braced(self.block(body, scope.at(variable, Span(str(i), i, i))))]
-        cuts = scope.spans.cuts(variable, 0, high, body)
+        lanes = loop.kind == "vector" and scope.lane is None
+        cuts = scope.spans.cuts(variable, 0, high, body, self.lanes if lanes else 1)
         if loop.kind == "parallel" and not scope.region and high > 1:
             return self.parallel(replace(loop, body=body), scope)
         lines: list[str] = []
         for start, end in pairwise(cuts):
-            if loop.kind == "vector" and scope.lane is None:
+            if lanes:
                 lines += self.vector(variable, start, end, body, scope)
             else:
                 lines += self.serial(variable, start, end, body, scope)

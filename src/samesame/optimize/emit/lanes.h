@@ -308,7 +308,8 @@ ROUNDING(lgamma, lgamma_of) ROUNDING(digamma, digamma_of) ROUNDING(erfinv, erfin
 // e^x = 2^n·e^r with n the integer nearest to x/ln 2, so that |r| ≤ 0.35 and seven terms of the series are enough.
 // 2^n is two factors, as neither the largest nor the smallest n is the exponent of a float.
 template <int W> INLINE vec<float, W> exp_lanes(vec<float, W> x) {
-    x = x < -104.0f ? all<W>(-104.0f) : x;
+    const auto none = x < -104.0f;                       // zero: what underflows takes machines many times as long
+    x = none ? vec<float, W>{} : x;
     x = x > 89.0f ? all<W>(89.0f) : x;
     vec<float, W> shifted = x * 1.44269504088896341f + 12582912.0f, n = shifted - 12582912.0f;
     vec<float, W> r = n * -0.693359375f + x;
@@ -320,7 +321,8 @@ template <int W> INLINE vec<float, W> exp_lanes(vec<float, W> x) {
     p = p * r + 0.5f;
     p = p * (r * r) + r + 1.0f;
     vec<int, W> k = bits<vec<int, W>>(shifted) - 0x4b400000, half = k >> 1;
-    return p * bits<vec<float, W>>((half + 127) << 23) * bits<vec<float, W>>((k - half + 127) << 23);
+    x = p * bits<vec<float, W>>((half + 127) << 23) * bits<vec<float, W>>((k - half + 127) << 23);
+    return none ? vec<float, W>{} : x;
 }
 // A number as it is stored, and not on its way into a multiply-add. In exp(c·x − m), where m is the largest c·x, an
 // exponent is 0 at most only if c·x is what it was when m was taken: an exact product may be above it by far.

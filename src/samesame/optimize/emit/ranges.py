@@ -29,7 +29,7 @@ from samesame.formula.expr import (
     Where,
     walk,
 )
-from samesame.optimize.ir import Loop, Statement, expressions, statements
+from samesame.optimize.ir import Loop, Statement, When, expressions, statements
 
 Bounds = tuple[float, float]                         # both inclusive; ±inf where nothing is known
 
@@ -168,8 +168,12 @@ class Spans(dict[Index, Span]):
                 return True if high < 0 else False if low >= 0 else None
         return None
 
-    def cuts(self, variable: Index, low: int, high: int, body: tuple[Statement, ...]) -> list[int]:
-        """low, then where 0 ≤ low < variable < high begins to decide a condition of the body otherwise, then high."""
+    def cuts(
+        self, variable: Index, low: int, high: int, body: tuple[Statement, ...], least: int = 1
+    ) -> list[int]:
+        """low, then where 0 ≤ low < variable < high begins to decide a condition of the body otherwise, then high. What
+        is chosen within a value is no reason where other variables decide between, as of a causal mask, and less than
+        `least` rounds would be known."""
         inside = Spans(self)
         found = {low, high}
         everything = list(statements(body))
@@ -178,9 +182,12 @@ class Spans(dict[Index, Span]):
                 extent = inside.bounds(statement.variable.extent)[1]
                 inside[statement.variable] = Span("", 0, max(int(extent) - 1, 0))
         inside[variable] = Span("", low, max(low, high - 1))
-        for condition in {c for statement in everything for e in expressions(statement) for c in walk(e)}:
-            if isinstance(condition, Compare) and condition.op != "=" and variable in condition.free:
-                found.update(at for at in inside._changes(condition, variable) if low < at < high)
+        for statement in everything:
+            for condition in {c for e in expressions(statement) for c in walk(e)}:
+                if isinstance(condition, Compare) and condition.op != "=" and variable in condition.free:
+                    ends = {at for at in inside._changes(condition, variable) if low < at < high}
+                    short = 1 if len(ends) < 2 or isinstance(statement, When) else least
+                    found.update(at for at in ends if at - low >= short and high - at >= short)
         return sorted(found)
 
     def _changes(self, condition: Compare, variable: Index) -> Iterator[int]:
