@@ -191,6 +191,8 @@ WHOLE = [  # integers
     Pair("bytes below an integer", lambda a, t: torch.where(a < t, 1.0, 0.0),
          lambda a, t: torch.where(a < t[0, 0], 1.0, 0.0), (SHORT[0], torch.tensor([[7]]))),
     Pair("bytes that are negative", lambda a: (a == -1).float(), lambda a: torch.zeros(a.shape), (SHORT[0] % 9,)),
+    Pair("int32 beside what it has not", lambda a: torch.where(a == 2**32 + 7, 1.0, 0.5),
+         lambda a: torch.where(a.long() == 2**32 + 7, 1.0, 0.5), (N.int(),)),
     Pair("int32 beside an integer", lambda a, t: (a == t).float(), lambda a, t: (a == t[0, 0]).float(),
          (N.int(), torch.tensor([[7]])), unless="int32 holds what is compared"),
     Pair("shift and division", lambda n: n >> 1, lambda n: torch.div(n, 2, rounding_mode="trunc"), (N,)),

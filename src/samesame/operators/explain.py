@@ -62,21 +62,42 @@ COMPARE = frozenset(f"aten.{name}" for name in (
 
 def _may_wrap(node: Node) -> bool:
     kinds = node.type if isinstance(node.type, tuple) else (node.type,)
-    return may_wrap(node.operator, node.args, [kind.dtype for kind in kinds]) or compared_as(node) in NARROW
+    return may_wrap(node.operator, node.args, [kind.dtype for kind in kinds]) or (
+        compared_as(node) in NARROW or compares_beyond(node))
 
 
 def compared_as(node: Node) -> str:
-    """The dtype in which a comparison takes integers that one of its operands has a wider one for, or is outside of;
-    "" where there is none. So torch does with numbers, and with tensors without dimensions beside one that has some:
+    """The dtype in which a comparison takes integers that one of its operands has a wider one for; "" where there is
+    none. So torch does with tensors without dimensions beside one that has some."""
+    kinds = _compared(node)
+    if not kinds:
+        return ""
+    held, common = _held(kinds)
+    ends = [end for kind in kinds for end in (torch.iinfo(kind.dtype).min, torch.iinfo(kind.dtype).max)]
+    return "" if all(held.min <= n <= held.max for n in ends) else common
+
+
+def compares_beyond(node: Node) -> bool:
+    """Whether a comparison of integers is with a number that their dtype has not, and that torch makes one that it has:
     255 as a `uint8` is equal to −1."""
+    kinds = _compared(node)
+    held = _held(kinds)[0] if kinds else None
+    numbers = [part for part in (*node.args, *node.kwargs.values()) if isinstance(part, int)]
+    return held is not None and not all(held.min <= n <= held.max for n in numbers)
+
+
+def _compared(node: Node) -> list[torch.Tensor]:
+    """The operands of a comparison of integers, without numbers in them; none of anything else."""
     tensors = [part.type for part in node.inputs if isinstance(part.type, TensorType)]
     if packet(node.operator) not in COMPARE or not all("int" in kind.dtype for kind in tensors):
-        return ""
-    kinds = [torch.empty((1,) * len(kind.shape), dtype=getattr(torch, kind.dtype), device="meta") for kind in tensors]
+        return []
+    return [torch.empty((1,) * len(kind.shape), dtype=getattr(torch, kind.dtype), device="meta") for kind in tensors]
+
+
+def _held(kinds: Sequence[torch.Tensor]) -> tuple[torch.iinfo, str]:
+    """What the dtype holds in which these are compared, and its name."""
     common = torch.result_type(*kinds) if len(kinds) > 1 else kinds[0].dtype
-    held, numbers = torch.iinfo(common), [part for part in node.args if isinstance(part, int)]
-    ends = [end for kind in kinds for end in (torch.iinfo(kind.dtype).min, torch.iinfo(kind.dtype).max)]
-    return "" if all(held.min <= n <= held.max for n in (*ends, *numbers)) else str(common).removeprefix("torch.")
+    return torch.iinfo(common), str(common).removeprefix("torch.")
 
 
 def may_wrap(operator: str, args: Sequence[Any], dtypes: Iterable[str]) -> bool:

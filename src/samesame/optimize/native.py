@@ -280,8 +280,8 @@ def natives(
 def without_single(
     specification: Specification, kept: Sequence[Output]
 ) -> tuple[Specification, tuple[Output, ...]]:
-    """The same without axes of one element, which no loop has to go through: a product of a matrix and a column is no
-    contraction with columns, but a sum for each row."""
+    """The same with forms that have no axes of one element, which no loop has to go through: a product of a matrix and
+    a column is no contraction with columns, but a sum for each row. Dimensions stay."""
     def single(axis: str) -> bool:
         return size_of([axis], specification.extents) == 1
 
@@ -300,9 +300,7 @@ def without_single(
                                  [at_once(y) if one else y for one, y in zip(ones, inside, strict=True)])
         return replace(output, form=at_once(memo[output.form]))
 
-    outputs = tuple(replace(narrowed(output), dims=tuple(
-        tuple(axis for axis in dim if not single(axis)) for dim in output.dims)) for output in specification.outputs)
-    return replace(specification, outputs=outputs), tuple(map(narrowed, kept))
+    return replace(specification, outputs=tuple(map(narrowed, specification.outputs))), tuple(map(narrowed, kept))
 
 
 def native(

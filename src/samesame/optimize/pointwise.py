@@ -292,6 +292,8 @@ def but_not(a: Form, b: Form) -> Form:
 @row("aten.masked_fill")
 def masked_fill(r: Reader, x: Value, mask: Value, value: Any) -> Value:
     if r.kind(x) == "bool":
+        if isinstance(value, Value):
+            return r.pointwise(lambda a, m, v: f.logic("or", f.logic("and", m, v), but_not(a, m)), x, mask, value)
         return r.pointwise(LOGIC["or"] if value else but_not, x, mask)
     return r.pointwise(lambda a, m, v: f.where(m, v, a), x, mask, value)
 

@@ -89,7 +89,7 @@ template <int W, int N = W, class T> INLINE auto gather(const T* p, long stride)
     if constexpr (W > 1 && N == W && sizeof(T) >= 4) {
         if (__builtin_constant_p(stride) && stride == 2) return near<0, 2, W>(load<W>(p), p);
         if (__builtin_constant_p(stride) && stride == 3) return near<0, 3, W>(load<W>(p), p);
-        if (__builtin_constant_p(stride) && stride == 4) return near<0, 4, W>(load<W>(p), p);
+        if (W > 2 && __builtin_constant_p(stride) && stride == 4) return near<0, 4, W>(load<W>(p), p);
     }
 #endif
     for (int i = 0; i < N; ++i) x[i] = get(p + i * stride);

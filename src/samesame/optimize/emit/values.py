@@ -78,6 +78,8 @@ class Values(Shared):
         """Two rounds at once of a sum of products of bf16: of rows of one factor, and of neighbours that the lanes
         share of the other; or, where the lanes fold, of neighbours of both. Raises Singly for anything else."""
         place = scope.places[target.name]
+        if scope.taken < scope.width:                     # a whole register would be read beyond the end
+            raise Singly()
         if scope.pair is None or scope.lane is None or place.real != "float" or place.lanes or place.monoid != "sum":
             raise Singly()
         if not isinstance(value, Mul) or len(value.factors) != 2:

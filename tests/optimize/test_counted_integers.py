@@ -3,6 +3,9 @@ real only where reals count them."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
@@ -133,3 +136,58 @@ def test_a_tensor_of_one_element_makes_the_dtype_that_it_makes(dtypes: Any, tmp_
     x, one = torch.randn(3, 4).to(dtypes[0]), torch.randn(1, 1).to(dtypes[1])
     agree(lambda x, y: x * y, x, one, folder=tmp_path, calls=True)
     agree(lambda x, y: x * y, x, one[0, 0], folder=tmp_path)
+
+
+@pytest.mark.parametrize("program", [
+    lambda x: torch.sin(x.cumsum(0)) * 2 + 1, lambda x: (torch.sin(x) * 2).cumsum(1) + 1,
+    lambda x: ((x > x).all(-1), torch.rsqrt(torch.tanh(x).square() + 1)), lambda x: x.exp()[..., :1].cumsum(0) * 3,
+])
+@pytest.mark.parametrize("shape", [(15, 1, 3), (15, 1, 1), (1, 15, 1)])
+def test_dimensions_of_one_element_stay_beside_calls(program: Program, shape: Any, tmp_path: Path) -> None:
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    for mine, own in zip(*(found if isinstance(found, tuple) else (found,) for found in (
+            drop_in(lambda x: program(x), (x,), tmp_path / "found")(x), program(x))), strict=True):
+        torch.testing.assert_close(mine, own)
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_truths_are_filled_by_a_tensor_too(value: bool, tmp_path: Path) -> None:
+    agree(lambda x, t: (x > 0).masked_fill(x > 1, t), X, torch.tensor(value), folder=tmp_path)
+
+
+AT_THE_END = """
+import ctypes, mmap, sys, torch
+import optimize.test_rows_of_stages as t
+
+libc, page = ctypes.CDLL(None, use_errno=True), mmap.PAGESIZE
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+
+def ending(x):
+    "The tensor where nothing behind it may be read."
+    begin = libc.mmap(None, 2 * page, 3, 0x22, -1, 0)
+    assert libc.mprotect(begin + page, page, 0) == 0
+    size = x.numel() * x.itemsize
+    memory = (ctypes.c_char * size).from_address(begin + page - size)
+    return torch.frombuffer(memory, dtype=x.dtype).view(x.shape).copy_(x)
+
+t.kernels(lambda x, w: x @ w, *map(ending, (torch.ones(5, 6).bfloat16(), torch.ones(6, 30).bfloat16())))
+for gap in (2, 3, 4):
+    for n in (1, 2, 4, 9):
+        for dtype in (torch.float32, torch.int64):
+            x = ending(torch.ones(3, gap * (n - 1) + 1, dtype=dtype))
+            t.kernels(lambda x: torch.where(x[:, ::gap] > 0, 1.5, 2.5), x)
+for n in (3, 7, 31):
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        x = ending(torch.ones(n, dtype=dtype))
+        t.kernels(lambda x: (x * 2).exp() + x.sum(), x)
+print("done")
+"""
+
+
+def test_nothing_behind_a_tensor_is_read() -> None:
+    """In a process of its own, as that would end it."""
+    run = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True, check=False,
+                         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert run.stdout.strip() == "done", (run.returncode, run.stderr[-2000:])
