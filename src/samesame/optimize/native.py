@@ -41,7 +41,7 @@ from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed, require_order
 from samesame.optimize.online import Softmax, softmaxes
-from samesame.optimize.partition import Stage, in_pairs, of_weights, orders, stages, together
+from samesame.optimize.partition import LEAVES, Stage, factors, in_pairs, of_weights, orders, stages, together
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
 from samesame.optimize.search import Found, Rewriting
@@ -280,10 +280,15 @@ def natives(
 def without_single(
     specification: Specification, kept: Sequence[Output]
 ) -> tuple[Specification, tuple[Output, ...]]:
-    """The same with forms that have no axes of one element, which no loop has to go through: a product of a matrix and
-    a column is no contraction with columns, but a sum for each row. Dimensions stay."""
+    """The same with forms that have no axes of one element, where it matters: a product of a matrix that is computed
+    and a column is no contraction with columns, but a sum for each row. Dimensions stay."""
     def single(axis: str) -> bool:
         return size_of([axis], specification.extents) == 1
+
+    def is_of_rows(x: Form) -> bool:
+        ones = {axis for axis in x.axes if x.operator == "fold" and single(axis)}
+        return bool(ones) and x.attributes[0] == "sum" and any(
+            y.operator not in LEAVES and {*x.axes} - ones <= {*y.axes} for y in factors(x.arguments[0]))
 
     def at_once(form: Form) -> Form:
         return substitute(form, {axis: Place() for axis in form.axes if single(axis)})
@@ -300,6 +305,8 @@ def without_single(
                                  [at_once(y) if one else y for one, y in zip(ones, inside, strict=True)])
         return replace(output, form=at_once(memo[output.form]))
 
+    if not any(map(is_of_rows, walk(*(output.form for output in (*kept, *specification.outputs))))):
+        return specification, tuple(kept)
     return replace(specification, outputs=tuple(map(narrowed, specification.outputs))), tuple(map(narrowed, kept))
 
 
