@@ -206,7 +206,7 @@ def table_of(form: Form) -> Form:
     return form
 
 
-def looked_up(form: Form) -> dict[str, Form]:
+def look_ups_of(form: Form) -> dict[str, Form]:
     """The axes along which a table is looked up, the last first, and at which integers."""
     found = dict[str, Form]()
     while form.operator == "lookup":
@@ -245,7 +245,7 @@ def is_function(x: Form) -> bool:
         x.operator == "power" and (x.attributes[0] < 0 or x.attributes[0].denominator > 1))
 
 
-NEAR = 1 << 18                                       # elements that a second cache holds
+NEAR = 1 << 19                                       # elements that are sooner read again than computed
 SHORT = 8                                            # of what runs in lanes, less is not worth them
 MANY_ROWS = 128                                      # whose ends are worth a kernel of their own
 MANY = 8                                             # elements for each of which a function would be computed again
@@ -355,7 +355,7 @@ class _Cutter:
         kept = dict[Form, Form]()
         for x in walk(form):
             if x.operator == "lookup":
-                table, looked = table_of(x), looked_up(x)
+                table, looked = table_of(x), look_ups_of(x)
                 if table.operator not in ("load", "position"):
                     kept[table] = self.keep(table, in_turn(table, looked))
                 kept |= {y: self.keep(y, y.axes, "int64") for y in walk(x.arguments[1]) if y.operator == "lookup"}
@@ -365,7 +365,7 @@ class _Cutter:
         """The fold over operands that are kept."""
         monoid, axes = form.attributes
         shared = [x for x in factors(form.arguments[0]) if self.is_shared(x, form)]
-        form = exchanged(form, {x: self.keep(x, (*order, *axes)) for x in shared}) if shared else form
+        form = exchanged(form, {x: self.keep(x, self.lying(x, (*order, *axes))) for x in shared}) if shared else form
         body = form.arguments[0]
         if is_contraction(form) and not is_pairwise(form):
             computed: dict[tuple[str, ...], list[Form]] = {}
@@ -410,7 +410,7 @@ class _Cutter:
         than stays near: prices and their derivatives are sums over the same discounts."""
         body = fold.arguments[0]
         small = factor is not body and factor.axes == body.axes and size_of(factor.axes, self.extents) <= NEAR
-        if not small or is_tensor(factor) or self.has_fold(factor) or not self.takes_functions(factor):
+        if not small or is_tensor(factor) or not self.takes_functions(factor):
             return False
         self.taken.setdefault(nameless(factor), set()).add(nameless(fold))
         return nameless(factor) in self.anyway
