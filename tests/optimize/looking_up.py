@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from hypothesis import strategies as st
+from torch import nn
 from torch.nn import functional as F
 
 Program = tuple[Callable[..., Any], tuple[torch.Tensor, ...]]
@@ -173,3 +175,12 @@ PROGRAMS: dict[str, Program] = {
     "overlap": (overlap, (reals(3, 5, 19), ints(5, 3, 19))),
     "last": (last, (ints(11, 3, 5), reals(11, 16))),
 }
+
+
+def module_of(function: Callable[..., Any]) -> nn.Module:
+    """The function as a module that takes tensors by the same names."""
+    names = ", ".join(inspect.signature(function).parameters)
+    space: dict[str, Any] = {"nn": nn, "function": function}
+    exec(f"class Of(nn.Module):\n    def forward(self, {names}):\n        return function({names})", space)
+    made: nn.Module = space["Of"]()
+    return made

@@ -16,7 +16,7 @@ import torch
 from tests.optimize.compiled_programs import untimed
 
 from optimize.agreeing import agree
-from optimize.looking_up import ints
+from optimize.looking_up import ints, module_of
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
 from samesame.optimize.counted import COUNTED, is_counted, reach
@@ -92,8 +92,6 @@ COMPUTED: dict[str, tuple[Program, Callable[[torch.Tensor], torch.Tensor]]] = {
 
 def drop_in(program: Any, inputs: tuple[torch.Tensor, ...], folder: Path) -> Any:
     """The program with kernels in its place."""
-    from optimize.test_lookups import module_of
-
     module = module_of(program)
     graph = capture(module, inputs)
     specification = specified(module, inputs, graph)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import subprocess
@@ -21,7 +20,7 @@ from tests.optimize.compiled_programs import untimed
 from torch import nn
 from torch.nn import functional as F
 
-from optimize.looking_up import PROGRAMS, brackets, embeddings, gatherings, ints, reals, selections
+from optimize.looking_up import PROGRAMS, brackets, embeddings, gatherings, ints, module_of, reals, selections
 from optimize.named import worked_out
 from samesame import check, optimize
 from samesame.capture import capture
@@ -129,15 +128,6 @@ def test_a_look_up_captures_no_axis_and_reads_as_mathematics() -> None:
 
 def whole(specification: Specification) -> tuple[Specification, tuple[Output, ...]]:
     return native.in_stages(specification, [root.form for root in specification.roots()])
-
-
-def module_of(function: Callable[..., Any]) -> nn.Module:
-    """The function as a module that takes tensors by the same names."""
-    names = ", ".join(inspect.signature(function).parameters)
-    space: dict[str, Any] = {"nn": nn, "function": function}
-    exec(f"class Of(nn.Module):\n    def forward(self, {names}):\n        return function({names})", space)
-    made: nn.Module = space["Of"]()
-    return made
 
 
 def candidate(module: nn.Module, tensors: tuple[torch.Tensor, ...]) -> Candidate:

@@ -264,6 +264,19 @@ def test_a_result_with_gaps_is_computed_without_and_spread(tmp_path: Path) -> No
             torch.testing.assert_close(mine, own)
 
 
+def test_windows_that_overlap_have_no_gaps_to_be_spread_over() -> None:
+    """Who writes into one of them writes into its neighbour."""
+    class Slid(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.relu(x).unfold(1, 4, 1)
+
+    module, x = Slid(), torch.randn(3, 8)
+    specification = specified(module, (x,), capture(module, (x,)))
+    assert facts_of(module, (x,), Candidate("", ""), EAGER)["gaps"] == []
+    with pytest.raises(NoSchedule, match=r"output 0 has the strides \[8, 1, 1\], with gaps between"):
+        in_stages(specification, [root.form for root in specification.roots()])
+
+
 def test_what_shares_memory_within_itself_has_no_kernels() -> None:
     class Windows(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

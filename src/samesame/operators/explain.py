@@ -15,6 +15,7 @@ from samesame.formula.expr import Unsupported
 from samesame.formula.tensor import Dim, Tensor
 from samesame.graph import Dtype, Node, TensorType, map_nodes
 from samesame.operators.opaque import is_deterministic, opaque, schema_of
+from samesame.operators.pointwise import COMPARISONS
 from samesame.operators.shapes import NARROW, Untold, agreeing, plain
 from samesame.operators.table import STORAGE, meaning_of, movements, packet
 
@@ -54,10 +55,7 @@ def explain(node: Node, lookup: Callable[[Node], Result]) -> Result:
 CASTS = ("aten._to_copy", "aten.to")  # their meaning sees to what wraps around
 CHOOSE = tuple(f"aten.{name}" for name in ("index", "_unsafe_index", "gather", "index_select", "take", "embedding"))
 LEAVE_BITS_OUT = ("aten.bitwise_and", "aten.__and__", "aten.bitwise_right_shift", "aten.__rshift__")
-
-
-COMPARE = frozenset(f"aten.{name}" for name in (
-    "eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal", "not_equal"))
+COMPARE = frozenset(f"aten.{name}" for names in COMPARISONS.values() for name in names)
 
 
 def _may_wrap(node: Node) -> bool:

@@ -103,7 +103,7 @@ class Attempt:
         require_names(program, self.graph)
         weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
         weights |= {name: tensor for name, tensor in program.tensors.items() if name not in weights}
-        self.tensors = {**constants(self.graph), **dict(program.given), **weights}
+        self.tensors = {**dict(program.given), **weights}
         self.job = Job(module, *example_of(example), weights)
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
                              machine=self.machine, minutes=(run.timeout or math.inf) / 60)
@@ -238,9 +238,14 @@ class Attempt:
             specification, found = self.without_look_ups
         return algebraic(specification, found, multiplications(self.module, self.example))
 
+    @cached_property
+    def examples(self) -> dict[str, Any]:
+        """What kernels are timed on: the program's tensors, and its tables."""
+        return {**constants(self.graph), **self.tensors}
+
     def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
         """Numbers for one group of kernels, by measuring."""
-        found = tune(programs, sizes, self.tensors, self.seconds(share), self.tiles.won, self.quiet)
+        found = tune(programs, sizes, self.examples, self.seconds(share), self.tiles.won, self.quiet)
         self.tiles.won_by(found.roles)
         return found
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from math import inf, prod
 
-from samesame.optimize.forms import Form, walk
+from samesame.operators.positions import EXACT
+from samesame.optimize.forms import TRUTHS, Form, walk
 from samesame.optimize.specification import Tensor
 
-COUNTED = 1 << 24                                    # up to here float32 has every integer
+COUNTED = EXACT["float32"]                           # 2²⁴: up to here it has every integer
 CHOSEN = frozenset({"load", "number", "where", "extremum", "concat", "cast", "lookup"})    # one of several, as it is
-TRUTHS = frozenset({"compare", "not", "and", "or"})
 
 
 def is_counted(form: Form, size: Callable[[Iterable[str]], int], tensors: Mapping[str, Tensor]) -> bool:

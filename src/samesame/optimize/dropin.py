@@ -427,8 +427,12 @@ def fits(n: int, size: Any, symbols: dict[str, int], bounds: Mapping[str, Any]) 
 def without_gaps(tensor: torch.Tensor) -> torch.Tensor:
     """One of its shape, dtype and order of dimensions, with one element beside the other, on no device. What shares
     memory within itself is returned."""
-    alone = all(stride or n < 2 for n, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    return torch.empty_like(tensor, device="meta") if alone else tensor
+    reach = 1                                              # elements of memory that the dimensions so far span
+    for stride, n in sorted((step, n) for n, step in zip(tensor.shape, tensor.stride(), strict=True) if n > 1):
+        if stride < reach:
+            return tensor
+        reach += (n - 1) * stride
+    return torch.empty_like(tensor, device="meta")
 
 
 def spread(tensor: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:

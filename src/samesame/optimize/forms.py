@@ -265,6 +265,7 @@ def _place_in_order(x: Form) -> tuple[Any, ...]:
 
 
 ZERO, ONE = number(0), number(1)
+TRUTHS = frozenset({"compare", "not", "and", "or"})        # operators whose results are true or not
 TRUE = compare("=", ZERO, ZERO)
 MAKERS: dict[str, Callable[[tuple[Any, ...], tuple[Form, ...]], Form]] = {
     "plus": lambda _, xs: plus(*xs), "minus": lambda _, xs: minus(*xs), "times": lambda _, xs: times(*xs),

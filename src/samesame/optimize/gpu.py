@@ -88,7 +88,7 @@ class OnGpu(Cuda):
     def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
         from samesame.optimize import cuda
 
-        return cuda.measured(programs, sizes, self.tensors, self.seconds(share))   # who gets ready waits by itself
+        return cuda.measured(programs, sizes, self.examples, self.seconds(share))   # who gets ready waits by itself
 
     def module_of(self, files: dict[str, str]) -> Any:
         return runnable_in(files, self.there)

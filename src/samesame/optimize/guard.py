@@ -31,10 +31,9 @@ from samesame.optimize.forms import (
     where,
 )
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Store
-from samesame.optimize.names import renamed
 from samesame.optimize.partition import Stage
 from samesame.optimize.space import Nest, Scheduled, Space, whatever
-from samesame.optimize.specification import Output, Specification, are_places
+from samesame.optimize.specification import Output, Specification, are_places, look_ups
 
 NO_PLACE = "an index outside"                         # the buffer: 0 where there is none
 Looked = tuple[Form, str]                            # integers, and the axis that they are places along
@@ -61,16 +60,11 @@ def guarded(specification: Specification, kept: Sequence[Output]) -> tuple[Speci
     """The specification, and what is kept before it, with look-ups at the nearest places; and a stage that tells
     whether these are the ones that are asked for, where something is looked up."""
     every = [*kept, *specification.outputs]
-    looked = [(i, axis) for x in walk(*(output.form for output in every)) if x.operator == "lookup"
-              for i, axis in [(x.arguments[1], x.attributes[0])]
+    looked = [(i, axis) for i, axis in look_ups(output.form for output in every)
               if not are_places(i, size_of([axis], specification.extents), specification.tensors)]
     near = [replace(output, form=clamped(output.form)) for output in every]
     ends = len(kept)
-
-    def size(axis: str) -> int:
-        return size_of([axis], specification.extents)
-
-    once = {(renamed(i, size)[0], size(axis)): (i, axis) for i, axis in (*looked, *specification.looked)}
+    once = {specification.looked_at(*each): each for each in (*looked, *specification.looked)}
     return replace(specification, outputs=tuple(near[ends:])), near[:ends], list(guard(once.values()))
 
 

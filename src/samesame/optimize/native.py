@@ -209,8 +209,8 @@ def tried(
                 several.append(one)
         except (NoSchedule, Unsupported, Refused, Malformed) as error:
             reason = str(error)
-        for candidate, counted_here in several:
-            for what, number in counted_here.items():
+        for candidate, tally in several:
+            for what, number in tally.items():
                 counts[what] = counts.get(what, 0) + number
             if candidate.native not in seen:
                 seen.append(candidate.native)

@@ -2,7 +2,8 @@
 
 What these are of differs: the last dimensions (layer norm), a group of a sample's channels (group norm), one channel
 (instance norm), or what was measured in training (batch norm). They are two passes, as precise as any: first the mean,
-then that of the squares of differences from it. A row of a weight's norm is here, too.
+then that of the squares of differences from it. A row of a weight's norm is here, too, and that of a difference: how
+far each row is from each other one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from samesame.formula.expr import Unsupported
 from samesame.optimize import forms as f
 from samesame.optimize.forms import Form, number
 from samesame.optimize.operators import mean_of, norm, reshape
-from samesame.optimize.pointwise import HALF, add, div, mul, sub
+from samesame.optimize.pointwise import HALF, add, div, mul, real, sub
 from samesame.optimize.reading import Reader, Value, channel, row
 
 
@@ -115,3 +116,20 @@ def weight_norm(r: Reader, v: Value, g: Value, dim: int = 0) -> tuple[Value, Val
     """v·(g / |v|), each row along a dimension by its own norm; and the norms."""
     lengths = norm(r, v, 2, [d for d in range(v.rank) if d != dim % v.rank], True)
     return mul(r, v, div(r, g, lengths)), lengths
+
+
+@row("aten._euclidean_dist")
+def distance(r: Reader, x: Value, y: Value) -> Value:
+    """√Σ_k (x_ik − y_jk)², of each row and each other one; torch takes a product of matrices, and loses digits."""
+    batch = [[k - value.rank for k in range(value.rank - 2)] for value in (x, y)]
+    (a, b), axes = r.labelled([real(r, x), real(r, y)], [[*batch[0], "i", "k"], [*batch[1], "j", "k"]])
+    squares = r.summed(axes["k"], f.power(f.minus(a, b), 2))
+    outer = max(batch, key=len)
+    return Value(f.power(squares, HALF), (*(axes[label] for label in (*outer, "i", "j")),), x.dtype)
+
+
+@row("aten._cdist_forward")
+def cdist(r: Reader, x: Value, y: Value, p: float, mode: Any = None) -> Value:
+    if p != 2:
+        raise Unsupported("a distance of another power")
+    return distance(r, x, y)

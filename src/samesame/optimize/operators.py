@@ -25,7 +25,6 @@ from samesame.optimize.reading import Reader, Value, row
 # ------------------------------------------------------------------------------------------------ folds
 
 
-
 def dims_of(x: Value, dim: Any) -> list[int]:
     """Dimensions as numbers from 0 on; all of them where none is named."""
     listed = list(range(x.rank)) if dim is None or dim == () else [dim] if isinstance(dim, int) else list(dim)
@@ -102,23 +101,6 @@ row("aten.min.dim")(smallest)
 def ends(r: Reader, x: Value, *, dim: int | None = None, keepdim: bool = False) -> tuple[Value, Value]:
     every = () if dim is None else dim
     return amin(r, x, every, keepdim), amax(r, x, every, keepdim)
-
-
-@row("aten._euclidean_dist")
-def distance(r: Reader, x: Value, y: Value) -> Value:
-    """√Σ_k (x_ik − y_jk)², of each row and each other one; torch takes a product of matrices, and loses digits."""
-    batch = [[k - value.rank for k in range(value.rank - 2)] for value in (x, y)]
-    (a, b), axes = r.labelled([real(r, x), real(r, y)], [[*batch[0], "i", "k"], [*batch[1], "j", "k"]])
-    squares = r.summed(axes["k"], f.power(f.minus(a, b), 2))
-    outer = max(batch, key=len)
-    return Value(f.power(squares, HALF), (*(axes[label] for label in (*outer, "i", "j")),), x.dtype)
-
-
-@row("aten._cdist_forward")
-def cdist(r: Reader, x: Value, y: Value, p: float, mode: Any = None) -> Value:
-    if p != 2:
-        raise Unsupported("a distance of another power")
-    return distance(r, x, y)
 
 
 @row("aten.linalg_vector_norm")

@@ -89,7 +89,7 @@ def dominated(one: Cost, other: Cost, numbers: dict[str, int]) -> bool:
     return strictly and all(is_at_most(less, more) for less, more in pairs)
 
 
-NEAR = (2, 3, 4)                                     # elements in each of which one is read: runs of them are shuffled
+GAPS = 2, 3, 4                                       # elements, one of which is read of each: runs are shuffled
 
 
 def gathers(program: Program, numbers: Mapping[str, int]) -> bool:
@@ -110,7 +110,7 @@ def _apart(load: Load, v: Index, strided: Buffer | None, numbers: Mapping[str, i
         ends = [load.indices[near]] if near is not None else [ZERO]
         rest = [i for d, i in enumerate(load.indices) if d != near and strided.strides[d] != 0]
         return any(v in i.free for i in rest) or _inside(ends[0], v)
-    narrow = any(value_at(size, numbers) in NEAR for size in load.leaf.shape[-1:]
+    narrow = any(value_at(size, numbers) in GAPS for size in load.leaf.shape[-1:]
                  if symbols(size) <= numbers.keys())
     indices = load.indices[:-1] if narrow and v not in load.indices[-1].free else load.indices
     *before, last = indices or (ZERO,)

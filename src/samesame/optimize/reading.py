@@ -17,11 +17,9 @@ from itertools import chain, count
 from math import inf, prod
 from typing import Any, Literal, TypeVar
 
-import torch
-
 from samesame.formula.expr import Unsupported
 from samesame.graph import Graph, Node, TensorType, map_nodes
-from samesame.operators.explain import bind
+from samesame.operators.explain import bind, compares_beyond
 from samesame.optimize.built import SMALL
 from samesame.optimize.constants import constants
 from samesame.optimize.counted import COUNTED, is_counted, reach
@@ -129,7 +127,7 @@ class Reader:
         function = next((ROWS[name] for name in names if name in ROWS), None)
         if node.name in self.constants and not self.worked_out.isdisjoint(node.inputs):
             return self._worked_out(node)
-        if function is not None and self.stay.isdisjoint(names):
+        if function is not None and self.stay.isdisjoint(names) and not compares_beyond(node):
             before = len(self.calls), len(self.arguments), len(self.looked)
             try:
                 taken = partial(self._taken, node)
@@ -181,7 +179,7 @@ class Reader:
                 raise Unsupported("a result that no row gives")
             if kind.dtype in (*FEW_BITS, "int32") and not is_moved(value.form):
                 raise Unsupported("arithmetic of integers of few bits")
-            if "int" in kind.dtype and folds(value.form) and reach(value.form, self.size, self.tensors) > COUNTED:
+            if "int" in kind.dtype and has_fold(value.form) and reach(value.form, self.size, self.tensors) > COUNTED:
                 raise Unsupported("integers that are made of sums, which kernels keep as reals")
             if tuple(map(self.size, value.dims)) != tuple(kind.shape):
                 raise Unsupported(f"{node.operator} read with the shape {tuple(map(self.size, value.dims))}")
@@ -203,9 +201,9 @@ class Reader:
         """What the program makes of nothing but numbers, as a table."""
         self.worked_out.add(node)
         value = self.constants[node.name]
-        if not value.dim():
-            return Value(number(value.item()), (), str(value.dtype).removeprefix("torch."))
         dtype = str(value.dtype).removeprefix("torch.")
+        if not value.dim():
+            return Value(number(value.item()), (), dtype)
         self.tensors[node.name] = Tensor(node.name, tuple(value.shape), dtype, "weight", "", value.tolist())
         return self._loaded(node.name)
 
@@ -438,7 +436,7 @@ class Reader:
     def pointwise(self, function: Callable[..., Form], *operands: Any) -> Value:
         """The function of each element; operands broadcast as in torch."""
         values = list(map(self.lifted, operands))
-        self.require_one_dtype(operands)
+        self.require_one_dtype(values)
         labels = [[k - value.rank for k in range(value.rank)] for value in values]
         forms, axes = self.labelled(values, labels)
         rank = max(value.rank for value in values)
@@ -447,18 +445,13 @@ class Reader:
         early = of_tables(function, forms, self.size, self.put) if reals else None
         return Value(early or function(*forms), dims, values[0].dtype)
 
-    def require_one_dtype(self, operands: Iterable[Any]) -> None:
-        """Raises Unsupported where operators make integers narrower before they compare them, as torch does with a
-        number beside a tensor; and where that hangs on dimensions, of which a form has none with one element."""
-        values = [x for x in operands if isinstance(x, Value)]
+    def require_one_dtype(self, values: Iterable[Value]) -> None:
+        """Raises Unsupported for integers of two dtypes, and for reals where which dtype comes of them hangs on
+        dimensions: a form has none with one element."""
         ints, reals = ({value.dtype for value in values if kind in value.dtype} for kind in ("int", "float"))
         single = any(value.rank and prod(self.shape(value)) == 1 for value in values)
         if len(ints) > 1 or (len(reals) > 1 and single):
             raise Unsupported("operands of two dtypes")
-        if ints and not reals:
-            ends = torch.iinfo(getattr(torch, *ints))
-            if any(not ends.min <= n <= ends.max for n in operands if isinstance(n, int)):
-                raise Unsupported("a number beyond its tensor's dtype")
 
     def contracted(self, values: Sequence[Value], labels: Labels, out: Sequence[Hashable]) -> Value:
         """Einsum: products summed over every label that the result lacks. Integers would be summed up as reals."""
@@ -502,7 +495,7 @@ def kinds_of(node: Node) -> tuple[Any, ...]:
     return node.type if isinstance(node.type, tuple) else (node.type,)
 
 
-def folds(form: Form) -> bool:
+def has_fold(form: Form) -> bool:
     return any(x.operator == "fold" for x in walk(form))
 
 

@@ -39,7 +39,7 @@ from samesame.optimize.described import listed
 from samesame.optimize.emit.torch_ops import Printer, source
 from samesame.optimize.emit.variables import constant
 from samesame.optimize.faithful import faithful
-from samesame.optimize.forms import Form, along, base, formula, load, made, size_of, walk
+from samesame.optimize.forms import TRUTHS, Form, along, base, formula, load, made, size_of, walk
 from samesame.optimize.meaning import Malformed
 from samesame.optimize.names import nameless, renamed
 from samesame.optimize.native import COMPOSITION, Native, Tune, left, natives, once, require_filled, tried
@@ -51,7 +51,7 @@ from samesame.optimize.specification import KEPT, Call, Output, Specification, T
 from samesame.report.words import counted
 
 FLOATS = frozenset({"float32", "float64", "bfloat16"})
-LOGIC = frozenset({"compare", "not", "and", "or", "position"})
+LOGIC = TRUTHS | {"position"}
 
 
 def has_calls(specification: Specification) -> bool:

@@ -7,7 +7,7 @@ captured graph.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
@@ -109,12 +109,12 @@ class Specification:
     def is_guarded_alone(self) -> bool:
         """Whether some integers have to be places that nothing is looked up at: a one-hot vector's, say. Forms raise no
         error there."""
-        def said(i: Form, axis: str) -> Hashable:
-            return renamed(i, lambda each: self.extents[base(each)])[0], self.extents[base(axis)]
+        at = {self.looked_at(*each) for each in look_ups(root.form for root in self.roots())}
+        return any(self.looked_at(*each) not in at for each in self.looked)
 
-        at = {said(x.arguments[1], x.attributes[0]) for x in walk(*(root.form for root in self.roots()))
-              if x.operator == "lookup"}
-        return any(said(*each) not in at for each in self.looked)
+    def looked_at(self, i: Form, axis: str) -> Hashable:
+        """What integers say, and how many places there are along the axis: the same under any names of axes."""
+        return renamed(i, lambda each: self.extents[base(each)])[0], self.extents[base(axis)]
 
     def named(self, role: str) -> list[str]:
         """The tensors of this role."""
@@ -127,6 +127,11 @@ class Specification:
         """The tensors as formulas load them, each of sizes of its own: loads are in range by the shapes."""
         return {name: Leaf(name, tuple(Size(f"{name}.{d}", 1) for d in range(len(t.shape))), t.kind)
                 for name, t in self.tensors.items()}
+
+
+def look_ups(forms: Iterable[Form]) -> Iterator[tuple[Form, str]]:
+    """At which integers something is looked up, and along which axis."""
+    return ((x.arguments[1], x.attributes[0]) for x in walk(*forms) if x.operator == "lookup")
 
 
 def are_places(i: Form, size: int, tensors: Mapping[str, Tensor]) -> bool:

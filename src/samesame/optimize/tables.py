@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from samesame.optimize.forms import Form, Place, along, lookup
+from samesame.optimize.forms import TRUTHS, Form, Place, along, lookup
 
-TRUTHS = frozenset({"compare", "not", "and", "or"})
 PLAIN = frozenset({"load", "lookup"})                # of one alone nothing is computed
 
 

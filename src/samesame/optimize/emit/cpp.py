@@ -319,7 +319,8 @@ class _Printer:
 
     def runs(self, variable: Index, start: int, end: int, body: tuple[Statement, ...], scope: Scope,
              wanted: str = "") -> list[str]:
-        """Every run of lanes written out: full ones, then what is left."""
+        """Every run of lanes written out: full ones, then what is left, in as many as it takes: a row of 30 is one of
+        16 and one of 14, of which two lanes are no rounds."""
         if end - start > WRITTEN_OUT * self.lanes:
             raise Misplaced(wanted)
         frame, lines, at = Frame(scope, written_out=True), list[str](), start
@@ -332,15 +333,10 @@ class _Printer:
                 except Singly:
                     pairs = False
                 continue
-            taken = self.taken(end - at)
+            taken = min(end - at, self.lanes)
             lines += self.run(variable, str(at), at, at, taken, body, replace(scope, frame=frame))
             at += taken
         return frame.around(lines)
-
-    def taken(self, left: int) -> int:
-        """How many rounds are taken next of what is left: a register's, or all; a row of 30 is one of 16 and one of 14,
-        of which two lanes are none. One round is a number."""
-        return min(left, self.lanes)
 
     def run(self, variable: Index, text: str, low: int, high: int, taken: int, body: tuple[Statement, ...],
             scope: Scope) -> list[str]:
@@ -377,7 +373,7 @@ class _Printer:
         at = end - (end - start) % step
         lines += _braced(rounds, f"for (long {i} = {start}; {i} < {at}; {i} += {step})")
         while at < end:
-            taken = self.taken(end - at)
+            taken = min(end - at, self.lanes)
             lines += self.run(variable, str(at), at, at, taken, body, inside)
             at += taken
         return frame.around(lines)

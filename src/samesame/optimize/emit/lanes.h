@@ -74,12 +74,12 @@ template <int W, class T> INLINE auto load(const T* p) {
     else { vec<T, W> x; memcpy(&x, p, sizeof x); return x; }
 }
 // Numbers with small gaps between them: runs of all there is, the last of which ends with the last number.
-template <int Begin, int First, int Stride, class V, size_t... I> INLINE V taken(V x, V run, std::index_sequence<I...>) {
+template <int Begin, int First, int Stride, class V, size_t... I> INLINE V filled(V x, V run, std::index_sequence<I...>) {
     return __builtin_shufflevector(x, run, (I * Stride >= First && I * Stride < Begin + sizeof...(I) ? sizeof...(I) + I * Stride - Begin : I)...);
 }
 template <int Run, int Stride, int W, class V, class T> INLINE V near(V x, const T* p) {
     constexpr int first = Run * W, begin = Run < Stride - 1 ? first : (W - 1) * (Stride - 1);
-    V y = taken<begin, first, Stride>(x, load<W>(p + begin), std::make_index_sequence<W>());
+    V y = filled<begin, first, Stride>(x, load<W>(p + begin), std::make_index_sequence<W>());
     if constexpr (Run < Stride - 1) return near<Run + 1, Stride, W>(y, p);
     else return y;
 }
