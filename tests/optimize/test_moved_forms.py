@@ -41,6 +41,11 @@ def test_shuffles(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory)
     agree(lambda x: program(x) + 1, x, folder=tmp_path_factory.mktemp("shuffle"))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64])
+def test_a_number_takes_the_dtype_of_a_tensor_of_one_element(dtype: torch.dtype, tmp_path: Path) -> None:
+    agree(lambda x: (x + 1, 2 - x), torch.full((1, 1, 1), 3, dtype=dtype), folder=tmp_path)
+
+
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_what_is_turned_round(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -436,7 +436,7 @@ class Reader:
     def pointwise(self, function: Callable[..., Form], *operands: Any) -> Value:
         """The function of each element; operands broadcast as in torch."""
         values = list(map(self.lifted, operands))
-        self.require_one_dtype(values)
+        self.require_one_dtype(x for x in operands if isinstance(x, Value))
         labels = [[k - value.rank for k in range(value.rank)] for value in values]
         forms, axes = self.labelled(values, labels)
         rank = max(value.rank for value in values)
@@ -445,11 +445,12 @@ class Reader:
         early = of_tables(function, forms, self.size, self.put) if reals else None
         return Value(early or function(*forms), dims, values[0].dtype)
 
-    def require_one_dtype(self, values: Iterable[Value]) -> None:
-        """Raises Unsupported for integers of two dtypes, and for reals where which dtype comes of them hangs on
-        dimensions: a form has none with one element."""
-        ints, reals = ({value.dtype for value in values if kind in value.dtype} for kind in ("int", "float"))
-        single = any(value.rank and prod(self.shape(value)) == 1 for value in values)
+    def require_one_dtype(self, given: Iterable[Value]) -> None:
+        """Of tensors, as a number takes theirs. Raises Unsupported for integers of two dtypes, and for reals where the
+        dtype that comes of them hangs on dimensions: a form has none with one element."""
+        tensors = list(given)
+        ints, reals = ({x.dtype for x in tensors if kind in x.dtype} for kind in ("int", "float"))
+        single = any(x.rank and prod(self.shape(x)) == 1 for x in tensors)
         if len(ints) > 1 or (len(reals) > 1 and single):
             raise Unsupported("operands of two dtypes")
 
