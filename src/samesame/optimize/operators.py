@@ -396,6 +396,8 @@ def split_with_sizes(r: Reader, x: Value, sizes: Sequence[int], dim: int = 0) ->
 
 @row("aten.cat")
 def cat(r: Reader, xs: Sequence[Value], dim: int = 0) -> Value:
+    if len(xs) == 1:
+        return xs[0]
     d, xs = dim % xs[0].rank, [of_one_axis(r, x, dim) for x in xs]
     labels = [[("part", k) if own == d else own for own in range(x.rank)] for k, x in enumerate(xs)]
     forms, axes = r.labelled(xs, labels)
