@@ -38,6 +38,10 @@ def twice(x):
     return low_rank(x) + x @ (ALSO_UP @ DOWN).T + UP.sum()
 
 
+def around(x):
+    return torch.tanh(low_rank(x)) + [factor * UP.mean() for factor in (1.0, 2.0)][1]
+
+
 def made():
     inside = torch.randn(4, 64)
     def closed(x):
@@ -81,6 +85,23 @@ def test_a_form_reads_them_where_they_are(file: Any, tmp_path: Path) -> None:
         with pytest.raises(TypeError):
             fast(x)
     file.UP = kept
+
+
+def test_those_of_functions_that_it_calls_are_its_own(file: Any, tmp_path: Path) -> None:
+    """They are read where they are, and seen where they are set anew, as its own are; so is what these functions do."""
+    x = torch.randn(32, 64)
+    candidate = form_of(file.around, x)
+    facts = facts_of(file.around, (x,), candidate, "eager")
+    found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
+    fast = found.optimized(file.around)
+    assert fast._instead.unfit == "" and set(facts["weights"]) == {"DOWN", "UP", "forward"}
+    torch.testing.assert_close(fast(x), file.around(x))
+    before, file.DOWN = file.DOWN, torch.randn(4, 64)
+    torch.testing.assert_close(fast(x), file.around(x))
+    assert not torch.allclose(fast(x), torch.tanh(x @ (file.UP @ before).T + file.forward) + 2 * file.UP.mean())
+    file.low_rank = lambda x: x @ (file.UP @ file.DOWN).T
+    with pytest.warns(UserWarning, match="the original runs"):
+        torch.testing.assert_close(found.optimized(file.around)(x), file.around(x))
 
 
 def test_it_is_proved_over_them(file: Any, tmp_path: Path) -> None:

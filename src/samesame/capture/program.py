@@ -24,6 +24,7 @@ from samesame.graph import Origin
 from samesame.operators.execute import out_of_memory
 from samesame.programs.origins import line_of_error, users_line
 from samesame.programs.outputs import PLAIN, kind_of_value, place_name, taken_apart
+from samesame.programs.spoken import variables_of_file
 
 
 def signature(target: Any) -> inspect.Signature:
@@ -221,8 +222,7 @@ def referred(program: Any) -> Iterator[tuple[str, Any]]:
         yield from referred(program.__self__)
         yield from referred(program.__func__)
     elif inspect.isfunction(program):
-        outer = inspect.getclosurevars(program)
-        yield from {**outer.globals, **outer.nonlocals}.items()
+        yield from {**variables_of_file(program), **inspect.getclosurevars(program).nonlocals}.items()
     else:
         yield from getattr(program, "__dict__", {}).items()
 

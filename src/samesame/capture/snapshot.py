@@ -32,6 +32,7 @@ from samesame.capture.torchscript import Scripted
 from samesame.graph.interface import Key, path_name
 from samesame.programs.origins import INSTALLED, is_users
 from samesame.programs.outputs import PLAIN
+from samesame.programs.spoken import names_in
 
 MOST = 100_000                                             # holders that are looked into
 LARGEST = 1 << 20                                          # elements of an array that is copied
@@ -304,7 +305,7 @@ def _function(walk: _Walk, thing: Any, steps: Steps) -> bool:
     if thing.__dict__:
         walk.keep(thing.__dict__, dict(thing.__dict__), _put_dict, lambda now: now)
     if is_users(code.co_filename) and not any(marker in code.co_filename for marker in INSTALLED):
-        _globals(walk, thing.__globals__, frozenset(_spoken_of(code)))
+        _globals(walk, thing.__globals__, frozenset(names_in(code)))
     return True
 
 
@@ -319,13 +320,6 @@ def _globals(walk: _Walk, scope: dict[str, Any], names: frozenset[str]) -> None:
                 _globals(walk, vars(value), frozenset(n for n in vars(value) if n in names))
         else:
             walk.visit(value, (name,))
-
-
-def _spoken_of(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for part in code.co_consts:
-        if isinstance(part, types.CodeType):
-            yield from _spoken_of(part)
 
 
 def _class(walk: _Walk, kind: type, steps: Steps) -> bool:

@@ -23,6 +23,8 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _NormBase
 
+from samesame.programs.spoken import names_in, variables_of_file
+
 PLAIN = (type(None), bool, int, float, complex, str, torch.dtype, torch.device, Enum)
 MARKS = {"_is_torch_compile", "_compiled_call_impl"}        # which torch.compile leaves on what it has compiled
 OWN = {*vars(nn.Module()), *MARKS}                          # attributes of no program
@@ -136,12 +138,6 @@ def functions_in(thing: Any) -> Iterator[FunctionType]:
         if inspect.isfunction(thing):
             yield thing
         thing = vars(thing).get("__wrapped__")
-
-
-def names_in(code: CodeType) -> set[str]:
-    """The names in a piece of code and in those within it: comprehensions, lambdas, functions."""
-    inner = (names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return {*code.co_names}.union(*inner)
 
 
 def code_of(code: CodeType) -> str:
@@ -330,12 +326,11 @@ def place_of(original: Any, name: str, weights: Mapping[str, torch.Tensor] | Non
 
 
 def variables(original: Any) -> dict[str, torch.Tensor]:
-    """The tensors that a function refers to as variables of its file."""
+    """The tensors that a function refers to as variables of its file, itself or in functions of that file."""
     if not inspect.isfunction(original):
         return {}
-    outer = inspect.getclosurevars(original)
-    return {name: thing for name, thing in outer.globals.items()
-            if isinstance(thing, torch.Tensor) and name not in outer.nonlocals}
+    return {name: thing for name, thing in variables_of_file(original).items()
+            if isinstance(thing, torch.Tensor) and name not in original.__code__.co_freevars}
 
 
 def home_of(original: Any) -> str:

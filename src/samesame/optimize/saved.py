@@ -30,6 +30,7 @@ from samesame.evidence import SamesameError
 from samesame.optimize import built, dropin
 from samesame.optimize.built import digest_of
 from samesame.optimize.candidate import Candidate
+from samesame.programs import spoken
 from samesame.report.optimized import Report, in_full
 
 FUTURE = "from __future__ import annotations\n"
@@ -109,9 +110,9 @@ def python_file(candidate: Candidate, facts: Mapping[str, Any]) -> str:
 
 @cache
 def embedded() -> str:
-    """The text of the drop-in and of what it asks of a program, without what must stand at the head of a file, and
-    without what the one imports of the other."""
-    return "\n\n".join(by_itself(getsource(part)) for part in (built, dropin))
+    """The text of the drop-in and of what it asks of a program and its code, without what must stand at the head of a
+    file, and without what the one imports of the other."""
+    return "\n\n".join(by_itself(getsource(part)) for part in (spoken, built, dropin))
 
 
 def by_itself(text: str) -> str:

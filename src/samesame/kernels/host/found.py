@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from samesame.evidence import Refused
 from samesame.kernels.host.device import KernelInterface, pretended
 from samesame.kernels.host.failures import about_import
 from samesame.programs.named import module_of_file
+from samesame.programs.spoken import names_in
 
 
 def launch_functions(file: str) -> tuple[list[str], list[str]]:
@@ -42,12 +43,6 @@ def is_empty(cell: Any) -> bool:
         return cell.cell_contents is None
     except ValueError:
         return True
-
-
-def names_in(code: CodeType) -> set[str]:
-    """The names that a function's code speaks of, with those of functions written in it."""
-    inner = (names_in(part) for part in code.co_consts if isinstance(part, CodeType))
-    return set(code.co_names).union(*inner)
 
 
 def needs(function: FunctionType) -> bool:
