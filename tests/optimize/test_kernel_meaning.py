@@ -8,7 +8,8 @@ from samesame.formula.expr import Expr, Max, Size, Sum, compare, exp, floordiv, 
 from samesame.formula.tensor import Tensor
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Loop, Program, Rescaled, Store, When, bound, loop
 from samesame.optimize.ir import symbols as symbols_of
-from samesame.optimize.meaning import Malformed, meaning, proved, require_order
+from samesame.optimize.meaning import Malformed, meaning
+from samesame.optimize.proving import proved, require_order
 
 M, N, K, C, T, B = (Size(name, 1) for name in "MNKCTB")
 x, w, packed, y = Buffer("x", (M, K)), Buffer("w", (N, K)), None, Buffer("y", (M, N))

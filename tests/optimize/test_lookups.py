@@ -56,8 +56,8 @@ from samesame.optimize.forms import (
 from samesame.optimize.guard import NO_PLACE, clamped, guarded, nearest
 from samesame.optimize.job import loaded
 from samesame.optimize.machine import here
-from samesame.optimize.meaning import with_any
 from samesame.optimize.partition import Stage, replaced, stages
+from samesame.optimize.proving import with_any
 from samesame.optimize.read import read
 from samesame.optimize.rows import rows
 from samesame.optimize.saved import files_of, write_files

@@ -30,9 +30,9 @@ from samesame.optimize.facts import facts_of
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import fn, fold, load, number, plus, times
 from samesame.optimize.job import loaded
-from samesame.optimize.meaning import Checked
 from samesame.optimize.native import Native, candidates, in_stages, native, tried
 from samesame.optimize.partition import orders, stages
+from samesame.optimize.proving import Checked
 from samesame.optimize.read import read
 from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.schedule import NoSchedule, Scheduled

@@ -9,7 +9,7 @@ import pytest
 from samesame.formula.expr import ONE, ZERO, Expr, Extremum, Size, Sum, compare, const, exp, where
 from samesame.formula.tensor import Tensor
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Rescaled, Statement, Store, When, loop
-from samesame.optimize.meaning import proved
+from samesame.optimize.proving import proved
 
 K = Size("K", 1)
 x, y = Buffer("x", (K,)), Buffer("y", (K,))

@@ -26,8 +26,8 @@ from samesame.optimize.emit.cpp import function
 from samesame.optimize.emit.places import whole
 from samesame.optimize.forms import fold, load, times
 from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Statement, Store, When, bound, statements
-from samesame.optimize.meaning import proved
 from samesame.optimize.partition import stages
+from samesame.optimize.proving import proved
 from samesame.optimize.pruning import gathers, pruned
 from samesame.optimize.schedule import Scheduled, Space, alternatives
 from samesame.optimize.specification import Output, Specification

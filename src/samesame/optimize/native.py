@@ -39,9 +39,10 @@ from samesame.optimize.functions import taken_once
 from samesame.optimize.guard import NO_PLACE, guarded
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
-from samesame.optimize.meaning import Malformed, require_order
+from samesame.optimize.meaning import Malformed
 from samesame.optimize.online import Softmax, softmaxes
 from samesame.optimize.partition import LEAVES, Stage, factors, in_pairs, of_weights, orders, stages, together
+from samesame.optimize.proving import require_order
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
 from samesame.optimize.search import Found, Rewriting

@@ -16,8 +16,8 @@ from math import prod
 
 from samesame.formula.expr import Expr, FloorDiv
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
-from samesame.optimize.meaning import Elements
 from samesame.optimize.partition import SHORT, Stage, replaced, shared, together
+from samesame.optimize.proving import Elements
 from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 
 PIECE = 4096                                         # elements that a thread takes at a time
