@@ -105,11 +105,16 @@ OTHERS = {
     "a class": (lambda i: F.one_hot(i[0], 3), torch.tensor([2])),
     "upside down": (lambda x: (torch.flipud(x), torch.fliplr(x)), SQUARE),
     "a mirror that is convolved": (lambda x: F.avg_pool2d(F.pad(x, (1, 1, 1, 1), mode="reflect"), 3, 1), SQUARE),
+    "an ellipsis": (lambda x: torch.einsum("...ij->...ji", x) + torch.einsum("...ii->...i", x)[..., None], SQUARE),
+    "an ellipsis that stands for more": (lambda x, w: torch.einsum("...ij,kj...->k...i", x, w), SQUARE, drawn(5, 4, 3)),
+    "an ellipsis that broadcasts": (lambda x, w: torch.einsum("...ij,...jk->...ik", x, w), SQUARE, drawn(2, 1, 4, 3)),
+    "no result that is named": (lambda x, w: torch.einsum("bcij,kA", x, w) + torch.einsum("...ij,jk", x, w).sum(),
+                                SQUARE, drawn(4, 3)),
+    "letters that broadcast": (lambda x, w: torch.einsum("bcij,bjk->ik", x, w), SQUARE, drawn(1, 4, 3)),
     "what is computed, and its mirror": (lambda x: (lambda y: y + y.flip(-1))(x @ x), SQUARE),
 }
 CALLS = {
     "numbers that data counts": (lambda i: F.one_hot(i, 5)[0] + torch.bincount(i, minlength=5), torch.tensor([1, 2])),
-    "an ellipsis": (lambda x: torch.einsum("...ij->...ji", x) + torch.einsum("...ii->...i", x)[..., None], SQUARE),
     "the end of what is joined": (lambda x: torch.cat([x, 2 * x], -1).flip(-1), SQUARE),
     "crosses of integers": (lambda i: torch.linalg.cross(i, i + 1), torch.tensor([[1, 2, 3]])),
 }

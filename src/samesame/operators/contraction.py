@@ -159,14 +159,7 @@ def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) 
 @meaning("aten.einsum.default")
 def einsum(equation: str, tensors: Sequence[Tensor], *, path: Any = None) -> Tensor:
     """Sums over every letter that the output does not name; `...` stands for dimensions that broadcast."""
-    left, arrow, right = equation.replace(" ", "").partition("->")
-    operands = [_letters(term, x.rank) for term, x in zip(left.split(","), tensors, strict=True)]
-    named = [letter for letters in operands for letter in letters]
-    batch = sorted({letter for letter in named if isinstance(letter, int)})
-    if arrow:
-        result = _letters(right, len(batch) + len(right.replace("...", "")), batch)
-    else:
-        result = [*batch, *sorted({letter for letter in named if isinstance(letter, str) and named.count(letter) == 1})]
+    operands, result = letters_of(equation, [x.rank for x in tensors])
     sizes: dict[str | int, Dim] = {}
     for letters, x in zip(operands, tensors, strict=True):
         for letter, size in zip(letters, x.shape, strict=True):
@@ -183,6 +176,18 @@ def einsum(equation: str, tensors: Sequence[Tensor], *, path: Any = None) -> Ten
         return folded("sum", [sizes[letter] for letter in summed], body)
 
     return tensor(tuple(sizes[letter] for letter in result), element, summed_kind(*tensors))
+
+
+def letters_of(equation: str, ranks: Sequence[int]) -> tuple[list[list[str | int]], list[str | int]]:
+    """The name of each dimension of the operands, which have so many, and of the result of an einsum."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    operands = [_letters(term, rank) for term, rank in zip(left.split(","), ranks, strict=True)]
+    named = [letter for letters in operands for letter in letters]
+    batch = sorted({letter for letter in named if isinstance(letter, int)})
+    if arrow:
+        return operands, _letters(right, len(batch) + len(right.replace("...", "")), batch)
+    once = sorted({letter for letter in named if isinstance(letter, str) and named.count(letter) == 1})
+    return operands, [*batch, *once]
 
 
 def _letters(term: str, rank: int, batch: Sequence[int] | None = None) -> list[str | int]:

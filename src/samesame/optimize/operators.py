@@ -15,6 +15,7 @@ from typing import Any
 
 from samesame.formula.expr import Unsupported
 from samesame.graph import Dtype
+from samesame.operators.contraction import letters_of
 from samesame.operators.positions import EXACT
 from samesame.optimize import forms as f
 from samesame.optimize.counted import COUNTED
@@ -208,11 +209,7 @@ def addmm(r: Reader, x: Value, a: Value, b: Value, *, beta: float = 1, alpha: fl
 @row("aten.einsum")
 def einsum(r: Reader, equation: str, operands: Sequence[Value], *_: Any, **__: Any) -> Value:
     """What has a letter twice is read along its diagonal."""
-    inputs, arrow, out = equation.replace(" ", "").partition("->")
-    labels = inputs.split(",")
-    if "." in equation or not arrow:
-        raise Unsupported("an einsum with an ellipsis")
-    return r.contracted(operands, labels, out)
+    return r.contracted(operands, *letters_of(equation, [x.rank for x in operands]))
 
 
 @row("aten._trilinear")

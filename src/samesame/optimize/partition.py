@@ -396,9 +396,9 @@ class _Cutter:
         them would be read across in each round. As a tensor of its own it is made tile by tile."""
         if self.has_fold(body) or is_tensor(body):
             return False
-        tensors = [x for x in leaves(body) if x.operator == "load" and len(in_memory(x)) > 1]
-        last = {in_memory(x)[-1] for x in tensors if self.extent(in_memory(x)[-1]) > SHORT}
-        return sum(last <= {*x.axes} for x in tensors) > 1 < len(last)
+        tensors = [(in_memory(x)[-1], x.axes) for x in leaves(body) if x.operator == "load" and len(in_memory(x)) > 1]
+        long = [(last, {*axes}) for last, axes in tensors if self.extent(last) > SHORT]
+        return any(a != b and {a, b} <= one & other for (a, one), (b, other) in combinations(long, 2))
 
     def lying(self, form: Form, order: tuple[str, ...]) -> tuple[str, ...]:
         """The order of axes for what is kept element by element: that of what it is made of, else it would be read or
@@ -487,11 +487,14 @@ def in_memory(tensor: Form) -> list[str]:
 
 def as_it_lies(form: Form, axes: Sequence[str]) -> tuple[str, ...]:
     """Those of the axes that the form has, in the order in which the largest tensor that it is made of has them; what
-    that one has not comes first."""
-    tensors = [x for x in leaves(form) if x.operator == "load"]
-    lies = in_memory(max(tensors, key=lambda x: len(x.axes))) if tensors else []
+    that one has not comes first. In this order where several are as large that end in other axes: differences of all
+    pairs."""
+    lies = [in_memory(x) for x in leaves(form) if x.operator == "load"]
+    largest = [one for one in lies if len(one) == max(map(len, lies))]
     own = [axis for axis in axes if axis in form.axes]
-    return tuple(sorted(own, key=lambda axis: lies.index(axis) if axis in lies else -1))
+    if not largest or len({one[-1] for one in largest if one}) > 1:
+        return tuple(own)
+    return tuple(sorted(own, key=lambda axis: largest[0].index(axis) if axis in largest[0] else -1))
 
 
 def lanes_of(x: Form, weights: Collection[str]) -> set[str]:
