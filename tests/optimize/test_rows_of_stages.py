@@ -251,3 +251,31 @@ def test_a_mask_by_two_positions_cuts_no_single_elements_off() -> None:
     assert "f_exp" in text and "get(" not in text and "alignas" not in text
     _, found = kernels(lambda x: torch.nn.functional.pad(x, (3, 2)).exp(), torch.randn(3, 30))
     assert "choose(" not in function(found.kernels[-1], LANES)
+
+
+def test_short_sums_within_a_sum_are_written_out() -> None:
+    """Three coordinates, each a product with a row of a rotation: what lies between them is nobody's tensor."""
+    def distances(turn: torch.Tensor, shift: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
+        local = torch.einsum("nij,mj->nmi", turn, points) - shift[:, None]
+        return ((local**2).sum(-1) + 1e-6).sqrt().clamp(max=2.0).sum(1)
+
+    inputs = torch.randn(19, 3, 3), torch.randn(19, 3), torch.randn(37, 3)
+    specification, found = kernels(distances, *inputs)
+    cut = stages(specification.outputs, specification.extents)
+    assert [len(stage.axes) for stage in cut] == [1] and len(found.kernels) == 1
+    _, found = kernels(lambda x, w: (x @ w).tanh().sum(-1), torch.randn(19, 5), torch.randn(5, 37))
+    assert len(found.kernels) == 2
+
+
+def test_functions_of_pairs_lie_as_they_are_summed() -> None:
+    """An injection of power: angles of all pairs, beside a matrix that is read along the same axis."""
+    def injection(angle: torch.Tensor, size: torch.Tensor, g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        apart = angle[:, :, None] - angle[:, None]
+        both = size[:, :, None] * size[:, None]
+        return (both * (g * apart.cos())).sum(-1), (both * (g * apart.cos() - apart.sin())).sum(-1)
+
+    inputs = torch.randn(3, 40), torch.rand(3, 40), torch.randn(40, 40)
+    _, found = kernels(injection, *inputs)
+    assert not any("gather<" in function(kernel, LANES) for kernel in found.kernels)
+    written = {buffer.name for kernel in found.kernels for buffer in kernel.writes if len(buffer.shape) == 3}
+    assert len(written) == 1                                                     # cosines, which both take

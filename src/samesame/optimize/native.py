@@ -420,6 +420,7 @@ def _composed(
     conditions: list[str] = []
     for (form, other), name in claims.items():
         if form is not other:
+            space.fix(axis for x in walk(form) if x.operator == "fold" for axis in x.attributes[1])
             at = {axis: index(space.size(axis)) for axis in form.axes}
             answer = prove_equal(space.expression(other, at), space.expression(form, at), budget=budget)
             if not isinstance(answer, Proved):

@@ -28,6 +28,7 @@ from samesame.optimize.forms import (
     fold,
     load,
     made,
+    plus,
     size_of,
     substitute,
     times,
@@ -246,6 +247,7 @@ def is_function(x: Form) -> bool:
 
 
 NEAR = 1 << 19                                       # elements that are sooner read again than computed
+SHORTEST = 4                                         # terms of a sum that is written out within another
 SHORT = 8                                            # of what runs in lanes, less is not worth them
 MANY_ROWS = 128                                      # whose ends are worth a kernel of their own
 MANY = 8                                             # elements for each of which a function would be computed again
@@ -438,10 +440,27 @@ class _Cutter:
         """Computed again for each element, but for its folds and what has fewer axes."""
         if not self.has_fold(form):
             return self.invariant(form, axes, order)
+        if self.is_short(form) and form.axes == axes and nameless(form) not in self.anyway:
+            return self.written_out(form, order)
         if form.axes != axes or form.operator == "fold" or nameless(form) in self.anyway:
             return self.keep(form, self.lying(form, order))
         inside = zip(form.arguments, orders_within(form, order), strict=True)
         return made(form.operator, form.attributes, tuple(self.inlined(x, axes, own) for x, own in inside))
+
+    def is_short(self, form: Form) -> bool:
+        """Whether it is a sum over three coordinates or the like."""
+        return (form.operator == "fold" and form.attributes[0] == "sum"
+                and size_of(form.attributes[1], self.extents) <= SHORTEST
+                and not any(x.operator in ("concat", "lookup") for x in walk(form)))
+
+    def written_out(self, form: Form, order: tuple[str, ...]) -> Form:
+        """A short sum, as the sum of its terms."""
+        _, axes = form.attributes
+        inside = form.arguments[0]
+        terms = [self.inlined(inside, inside.axes, (*order, *axes))]
+        for axis in axes:
+            terms = [substitute(x, {axis: Place((), k)}) for x in terms for k in range(self.extent(axis))]
+        return plus(*terms)
 
     def invariant(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
         """The form, computed for each element of these axes, with what is the same for many of them kept if it takes

@@ -99,6 +99,11 @@ class Space:
         name = self._first(axis)
         return self.sizes.setdefault(name, Size(name, 1))
 
+    def fix(self, axes: Iterable[str]) -> None:
+        """Those of the axes that no stage has are as long as they are here: of sums that are written out."""
+        for axis in map(self._first, axes):
+            self.sizes.setdefault(axis, self.extent(axis))
+
     def _first(self, axis: str) -> str:
         """The axis that stands for all that are as long for the same reason."""
         axis = base(axis)
