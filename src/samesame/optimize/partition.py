@@ -390,6 +390,8 @@ class _Cutter:
                 body = exchanged(body, {x: self.keep(x, inside) for x in joined})
             elif self.crosses(body):
                 body = self.keep(body, self.lying(body, inside))
+            elif order and {order[-1]} == lanes_of(body, self.weights) & {order[-1], axes[-1]}:
+                inside = (*axes, *order)             # as a matmul makes it: a maximum over points of what each gives
             operands = self.inlined(body, body.axes, inside)
         return Form("fold", (monoid, axes), (operands,))
 
