@@ -72,6 +72,41 @@ def established(attempt: Any, *racers: Racer) -> list[tuple[Racer, Verdict]]:
     return list(Attempt.established(attempt, [None], racers))              # type: ignore[arg-type]
 
 
+class Runner:
+    """One that takes as long in every round."""
+
+    running, failed = True, ""
+
+    def __init__(self, lower: float) -> None:
+        self.lower = lower
+
+    def beats(self, other: Runner) -> bool:
+        return self.lower < other.lower
+
+
+@pytest.mark.parametrize("left, wins", [(20.0, 1), (2.0, 0)])
+def test_one_that_was_asked_early_gives_way_to_a_quicker_one(left: float, wins: int) -> None:
+    """With its own contract, where there is time yet to ask for it."""
+    first, quicker, slower, incumbent = Runner(2.0), Runner(1.0), Runner(1.98), Runner(3.0)
+    asked = list[Runner]()
+
+    def established(found: Any, near: list[Runner]) -> Iterator[tuple[Runner, Verdict]]:
+        for racer in near:
+            asked.append(racer)
+            made.report.contract = Contract(len(asked))
+            yield racer, SAME
+
+    made = SimpleNamespace(left=left, report=SimpleNamespace(contract=None), established=established,
+                           run=Run(40.0), race=lambda racers, rounds, seconds: None,
+                           fastest=lambda racers: min(racers, key=lambda racer: racer.lower))
+    made.is_any_quicker = lambda *racers: Attempt.is_any_quicker(made, *racers)
+    near = [first, quicker, slower]
+    winner = Attempt.won(made, [None], near, [incumbent])                  # type: ignore[arg-type]
+    assert winner is not None and winner.racer is near[wins]
+    assert winner.contract == Contract(wins + 1) and asked == near[:wins + 1]
+    assert Attempt.won(made, [None], [Runner(5.0), Runner(4.0)], [incumbent]) is None       # type: ignore[arg-type]
+
+
 def test_the_fastest_that_keep_it_and_are_proved(attempt: Any) -> None:
     slow, fast = Racer(2.0, 0.0, KEPT), Racer(1.0, 0.0, KEPT)
     assert [racer for racer, _ in established(attempt, slow, fast)] == [fast, slow]

@@ -22,7 +22,7 @@ from pathlib import Path
 from signal import SIGCONT, SIGKILL, SIGSTOP
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -64,6 +64,8 @@ PROVING = 0.2                                              # of all the time; no
 COMPILING = 0.35                                           # of the time that is left, for one to be compiled
 SEARCHING = 0.25                                           # of the time that is left, for numbers to be chosen
 CLEARLY = 1.5                                              # times as fast as the original: rounding is measured at once
+QUICKER = 0.95                                             # of the time of one that has won, for another to be asked
+ANOTHER = 0.25                                             # of all the time, for that
 LONGEST = 0.8                                              # of the time that is left, for rounding
 EARLY = 0.35                                               # of the time that is left, for a proof before all are ready
 ALONE = 0.05                                               # of the time that is left, for rounding before proofs begin
@@ -84,6 +86,14 @@ class Optimized(Shown):
         """Write it: one Python file to import, native sources beside it, the certificate, the report. Raises
         SamesameError for a folder that holds something else."""
         save(Path(folder), self.report, self.files, self.certificate)
+
+
+class Winner(NamedTuple):
+    """A racer that is faster than all that torch makes, its proof and its contract."""
+
+    racer: Racer
+    verdict: Verdict
+    contract: Contract | None
 
 
 class Attempt:
@@ -290,15 +300,35 @@ class Attempt:
             best = self.fastest(own)
             near = [r for r in entered if r.running and r.measured and best is not None
                     and (r.lower < NEAR * best.lower or self.is_early(r))]
-            for racer, verdict in self.established(found, near):
-                others = [other for other in own if other.running]
-                self.race([*others, racer], ROUNDS, self.left)
-                best = self.fastest(own)
-                if best is not None and racer.running and racer.beats(best):
-                    return self.faster(found, racer, best, verdict, racers)
+            winner = self.won(found, near, own)
+            best = self.fastest(own)
+            if winner is not None and best is not None:
+                report.contract = winner.contract
+                return self.faster(found, winner.racer, best, winner.verdict, racers)
             if best is not None and len(best.measured) <= HEAT:
                 self.race(own, ROUNDS, self.left)
             return self.nothing(self.fastest(own), racers)
+
+    def won(self, found: Sequence[Candidate], near: Sequence[Racer], own: Sequence[Racer]) -> Winner | None:
+        """The fastest of those near to the best that may be handed out and is faster than that."""
+        winner: Winner | None = None
+        for racer, verdict in self.established(found, near):
+            rivals = [] if winner is None else [winner.racer]
+            self.race([*(other for other in own if other.running), *rivals, racer], ROUNDS, self.left)
+            best, rivals = self.fastest(own), [rival for rival in rivals if rival.running]
+            winner = winner if rivals else None
+            if best is not None and racer.running and all(map(racer.beats, (best, *rivals))):
+                winner = Winner(racer, verdict, self.report.contract)
+            if winner is not None and not self.is_any_quicker(near, winner.racer, racer):
+                break
+        return winner
+
+    def is_any_quicker(self, near: Iterable[Racer], *asked: Racer) -> bool:
+        """Whether another was clearly quicker than the first of these, and there is time to ask whether it may be
+        handed out: the one that was asked early need not be the fastest."""
+        return self.left > ANOTHER * (self.run.timeout or 0.0) and any(
+            racer.running and not racer.failed and racer.lower < QUICKER * asked[0].lower
+            for racer in near if racer not in asked)
 
     def lineup(self, found: Sequence[Candidate]) -> Iterator[Racer]:
         """Who races, in the order in which they start: where time is short, what was found is measured if anything
