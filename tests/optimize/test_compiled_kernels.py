@@ -207,7 +207,7 @@ def test_functions_hold_for_all_numbers(dtype: torch.dtype) -> None:
 def test_the_functions_of_vectors_are_linked() -> None:
     """Kernels refer to them weakly, and a linker may leave out what is referred to so; one by one they take ten times
     as long."""
-    called = compile_program(bound(by_hand.every_function(["erf"]), {"N": 32}), ["x"], [], ["y"])
+    called = compile_program(bound(by_hand.every_function(["tanh"]), {"N": 32}), ["x"], [], ["y"])
     assert b"libmvec" in called.file.read_bytes()
 
 
@@ -219,6 +219,19 @@ def test_few_lanes_have_functions_of_their_own(size: int, name: str) -> None:
     assert name.encode() in called.file.read_bytes()
     x = torch.randn(size)
     torch.testing.assert_close(called(x)[0][0], torch.tanh(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_erf_is_precise_everywhere(dtype: torch.dtype) -> None:
+    """In lanes, and in those at the end of a row: two last places, also where its two pieces meet and next to one."""
+    ends = [0.0, -0.0, inf, -inf, nan, 1e-42, -1e-30, 4.0, -5.0, 3.9999, 0.89999, 0.9, 0.90001, 1e30]
+    x = torch.cat([torch.tensor(ends, dtype=dtype), torch.linspace(-5, 5, 4001, dtype=dtype),
+                   torch.logspace(-20, 1, 500, dtype=dtype)])
+    called = compile_program(bound(by_hand.every_function(["erf"], str(dtype).removeprefix("torch.")), {"N": len(x)}),
+                             ["x"], [], ["y"])
+    (found,), wanted = called(x)[0], torch.erf(x.double()).to(dtype)
+    torch.testing.assert_close(found, wanted, rtol=2 * torch.finfo(dtype).eps, atol=0.0, equal_nan=True)
+    assert torch.equal(found.signbit()[x == x], wanted.signbit()[x == x])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

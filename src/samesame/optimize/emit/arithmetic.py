@@ -156,6 +156,8 @@ class Arithmetic:
             if isinstance(factor, Num) and factor.value == -1:
                 sign = "-"
                 continue
+            if isinstance(factor, Pow) and isinstance(factor.base, Num) and factor.base.value > 0:
+                factor = const(Fraction(float(factor.base.value) ** float(factor.exponent)))      # no division by √2
             if isinstance(factor, Pow) and factor.exponent < 0:
                 text = self.power(self.value(factor.base), -factor.exponent)
                 below.append(text.code)
