@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from samesame.optimize.rows import PIECE
 from samesame.optimize.search import searched
 from samesame.optimize.space import Space
 from samesame.optimize.specification import Output, Specification, Tensor
+from samesame.optimize.tune import Tuned
 
 LANES = 8
 
@@ -279,3 +280,36 @@ def test_functions_of_pairs_lie_as_they_are_summed() -> None:
     assert not any("gather<" in function(kernel, LANES) for kernel in found.kernels)
     written = {buffer.name for kernel in found.kernels for buffer in kernel.writes if len(buffer.shape) == 3}
     assert len(written) == 1                                                     # cosines, which both take
+
+
+def parts(x: torch.Tensor) -> list[torch.Tensor]:
+    return [x[..., 0].exp(), x[..., 1] * x[..., 0], x[..., 1].sin() - 2, x[..., 0] + 3]
+
+
+@pytest.mark.parametrize("few", [2, 3, 4])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_few_numbers_are_made_in_lanes_and_stored_beside_one_another(few: int, dtype: torch.dtype) -> None:
+    """Complex numbers and coordinates: lanes run along the points, of which there are some at a ragged end."""
+    x = torch.randn(3, 45, 2, generator=torch.Generator().manual_seed(few)).to(dtype)
+    specification = read(capture(lambda x: torch.stack(parts(x)[:few], -1), (x,)))
+    found = native(specification, untimed).program
+    (kernel,) = found.kernels
+    assert "beside(" in function(kernel, LANES)
+    run = compile_program(found, specification.arguments, [], [output.name for output in specification.outputs])
+    (mine,), own = run(x), torch.stack(parts(x)[:few], -1)
+    near = 1e-2 if dtype is torch.bfloat16 else 1e-5
+    torch.testing.assert_close(mine.view(own.shape), own, rtol=near, atol=near)
+    assert mine.dtype == dtype and not torch.isnan(mine).any()
+
+
+def test_whether_few_numbers_are_shuffled_is_measured() -> None:
+    """It is beside the nest that makes them one by one, and none of the two is cut for the other."""
+    specification = read(capture(lambda x: torch.stack(parts(x), -1), (torch.randn(45, 2),)))
+    tried = list[int]()
+
+    def tune(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
+        tried.append(len(programs))
+        return untimed(programs, sizes, share)
+
+    native(specification, tune)
+    assert tried == [2]

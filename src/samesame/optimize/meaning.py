@@ -243,7 +243,8 @@ class _Execution:
                 raise Malformed(f"{rounds} the same element of {target.name}")
         for other in held.writes:
             shared = [loop for loop in other.loops if any(loop is mine for mine in write.loops)]
-            if any(not folds or loop.kind == "parallel" for loop in shared):
+            meet = not are_apart(other.indices, write.indices)
+            if meet and any(not folds or loop.kind == "parallel" for loop in shared):
                 raise Malformed(f"{target.name} is written twice in one loop")
 
     def _is_rescaled(self, target: Buffer, write: Write) -> None:
@@ -400,6 +401,11 @@ class _Execution:
             inside = and_(compare("≤", 0, at), compare("<", at, size))
             outside = and_(*around, *conditions, not_(inside))
             self.obligations.append((outside, f"{leaf.name} is read or written at {unicode(at)}, outside of it"))
+
+
+def are_apart(one: tuple[Expr, ...], other: tuple[Expr, ...]) -> bool:
+    """Whether two places are never the same, as some dimension's number is another."""
+    return any(isinstance(a, Num) and isinstance(b, Num) and a != b for a, b in zip(one, other, strict=True))
 
 
 def leaves(expr: Expr) -> frozenset[Leaf]:

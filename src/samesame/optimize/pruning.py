@@ -124,13 +124,13 @@ def _inside(place: Expr, v: Index) -> bool:
 
 
 def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Scheduled]:
-    """What is left to be tuned, the most promising first; `cut` counts what was left out and why. Each is left out for
-    something that is still there, so that one is left."""
+    """What is left to be tuned, what shuffles and then the most promising first; `cut` counts what is left out. Each is
+    left out for something that is still there, so that one is left."""
     numbers = space.numbers()
     costs = [cost(scheduled.program) for scheduled in several]
     estimates = [each.here(numbers) for each in costs]
     busy = [rounds(scheduled.program, numbers, here().lanes) for scheduled in several]
-    left = list(range(len(several)))
+    left = [n for n, scheduled in enumerate(several) if not scheduled.shuffles]
 
     def but(what: str, those: Collection[int]) -> None:
         if those and len(those) < len(left):
@@ -142,4 +142,5 @@ def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Sc
     but("schedules dominated", [n for n in left if any(
         dominated(costs[n], costs[m], numbers) for m in left if busy[n] is None or busy[m] is not None)])
     but("schedules too costly", [n for n in left if estimates[n] > COSTLY * min(estimates[m] for m in left)])
-    return [several[n] for n in sorted(left, key=lambda n: (estimates[n], n))]
+    order = sorted(left, key=lambda n: (estimates[n], n))
+    return [*(scheduled for scheduled in several if scheduled.shuffles), *(several[n] for n in order)]

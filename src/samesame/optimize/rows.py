@@ -14,12 +14,13 @@ from dataclasses import replace
 from functools import partial
 from math import prod
 
-from samesame.formula.expr import Expr, FloorDiv
+from samesame.formula.expr import Expr, FloorDiv, const
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
 from samesame.optimize.partition import SHORT, Stage, replaced, shared, together
 from samesame.optimize.proving import Elements
 from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 
+FEW = 4                                              # numbers that are made one after the other
 PIECE = 4096                                         # elements that a thread takes at a time
 
 
@@ -30,6 +31,13 @@ def rows(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> Sched
         return _beside(space, group[0], how, how.folded)
     turned = two_ways(space, group[0]) if len(group) == 1 and not group[0].folds else None
     return _turned(space, group[0], *turned) if turned else _nest(space, group, kept_outside, how)
+
+
+def few_beside(space: Space, group: list[Stage], kept_outside: Iterable[str]) -> list[Scheduled]:
+    """The same with lanes along the last axis but one, where the last has few numbers; else nothing."""
+    how = _Whole(space, group, few=few_last(space, group))
+    return [replace(_nest(space, group, kept_outside, how), map="few numbers beside one another", shuffles=True)
+            ] if how.few else []
 
 
 def untiled(space: Space, stage: Stage) -> Scheduled:
@@ -100,6 +108,16 @@ def two_ways(space: Space, stage: Stage) -> tuple[str, str] | None:
     return (most, last) if long and votes[most] else None
 
 
+def few_last(space: Space, group: list[Stage]) -> str | None:
+    """The last axis of one stage where it is of a few numbers, the two parts of a complex number or the coordinates of
+    a point: they can be made one after the other, in lanes that run along the axis before."""
+    if len(group) > 1 or group[0].folds or len(group[0].axes) < 2:
+        return None
+    *_, before, last = group[0].axes
+    few = space.extent(last) <= FEW and isinstance(space.size(last), int)
+    return last if few and space.extent(before) >= SHORT else None
+
+
 def _outer(group: list[Stage]) -> tuple[str, ...]:
     """The axes that run in parallel."""
     outer = shared(group)
@@ -114,18 +132,18 @@ def _is_pointwise(group: list[Stage]) -> bool:
 class _Whole:
     """How a nest runs: a round of a parallel loop for each row, and all of it in lanes. What is folded over something
     else than lies side by side in memory runs along that, which is `folded` beside it. Where an element is all there
-    is of a row, the last axis that rows have in `common` runs in lanes."""
+    is of a row, or `few` numbers along an axis are, the last axis that rows have in `common` runs in lanes."""
 
     map, name = "rows", "rows"
 
-    def __init__(self, space: Space, group: list[Stage], tiled: bool = True) -> None:
-        self.space, self.group, self.outer = space, group, _outer(group)
+    def __init__(self, space: Space, group: list[Stage], tiled: bool = True, few: str | None = None) -> None:
+        self.space, self.group, self.outer, self.few = space, group, _outer(group), few
         self.tiles: list[Tile] = []
         alone = tiled and len(group) == 1 and group[0].folds
         self.folded = lanes_of_folds(space, group[0], self.outer) if alone else None
         self.outer = tuple(axis for axis in self.outer if axis != self.folded)
         pointwise = _is_pointwise(group)
-        self.common = self.outer[-1] if self.outer and len(group) > 1 and pointwise else None
+        self.common = self.outer[-1] if self.outer and pointwise and (len(group) > 1 or self.few) else None
         self.flat = pointwise and not [axis for axis in self.outer if axis != self.common]
 
     def rows(self, nest: Nest) -> dict[str, Expr]:
@@ -267,8 +285,8 @@ def _row(
     """The statements that compute a stage inside of the loops over the rows."""
     inner = tuple(axis for axis in stage.axes if axis not in how.outer)
     nest, here = Nest(), dict(at)
-    lane = how.lane(stage, inner)
-    _loops(space, how, nest, here, inner, lane)
+    lane = None if how.few else how.lane(stage, inner)
+    _loops(space, how, nest, here, [axis for axis in inner if axis != how.few], lane)
     found = dict(elements)
     for loops in _alike(space, stage, lane is None):
         body, inside = Nest(), dict[str, Expr]()
@@ -281,10 +299,12 @@ def _row(
             nest.add(Local(accumulator, monoid))
             found[name] = partial(whatever, accumulator[()])
         nest.add(*body.done())
-    value = space.expression(stage.value, here, found)
-    for target in targets:
-        indices = tuple(here[axis] for axis in stage.axes if len(target.shape) == len(stage.axes) or axis in inner)
-        nest.add(Store(target, indices, value))
+    for each in ({how.few: const(k)} for k in range(space.extent(how.few))) if how.few else ({},):
+        here |= each
+        value = space.expression(stage.value, here, found)
+        for target in targets:
+            indices = tuple(here[axis] for axis in stage.axes if len(target.shape) == len(stage.axes) or axis in inner)
+            nest.add(Store(target, indices, value))
     return list(nest.done())
 
 

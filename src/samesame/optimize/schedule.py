@@ -18,7 +18,7 @@ from samesame.optimize.guard import NO_PLACE
 from samesame.optimize.guard import scheduled as guard
 from samesame.optimize.online import Softmax, online
 from samesame.optimize.partition import Stage, ended, groups, is_contraction, is_pairwise
-from samesame.optimize.rows import blocks, rows, side_by_side
+from samesame.optimize.rows import blocks, few_beside, rows, side_by_side
 from samesame.optimize.space import NoSchedule, Scheduled, Space
 
 __all__ = ["NoSchedule", "Scheduled", "Space", "alternatives"]
@@ -52,7 +52,8 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
             continue
         read_elsewhere = {name for stage in space.stages if stage not in group for name in stage.reads}
         if group[0].target not in contractions:
-            yield [of_rows(space, group, outputs | read_elsewhere)]
+            few = [] if gpu else few_beside(space, group, outputs | read_elsewhere)
+            yield [*few, of_rows(space, group, outputs | read_elsewhere)]
             continue
         if group[0].target in in_one:
             yield [online(space, in_one[group[0].target])]

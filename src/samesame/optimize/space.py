@@ -32,7 +32,8 @@ class NoSchedule(Exception):
 @dataclass(frozen=True)
 class Scheduled:
     """Kernels for neighbouring stages; what each buffer should hold, over what is claimed of sums; how, in a word; the
-    stages' sums, as the kernels make them and as they should be."""
+    stages' sums, as the kernels make them and as they should be. `shuffles`: it is beside another that does not, and
+    which of the two is faster only a machine can tell."""
 
     program: Program
     holds: Mapping[str, Formula]
@@ -40,6 +41,7 @@ class Scheduled:
     claims: Mapping[str, Claim] = field(default_factory=dict)
     group: tuple[Stage, ...] = ()
     sums: tuple[tuple[Expr, Expr], ...] = ()
+    shuffles: bool = False
 
     def proved(self, seconds: float = 4.0) -> Checked:
         """Whether the kernels compute the stages, for all sizes and tiles; each question has so many seconds."""

@@ -44,6 +44,7 @@ from samesame.optimize.emit.ranges import Linear, Span, Spans
 from samesame.optimize.emit.values import Values
 from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Rescaled, Statement, Store, When, statements
 
+BESIDE = 4                                           # numbers that are stored beside one another, at most
 WRITTEN_OUT = 64                                     # rounds of an unrolled loop, or runs of lanes, at most
 IN_REGISTERS = 64                                    # elements (or runs of lanes) of a buffer, at most
 ON_STACK = 4096                                      # bytes
@@ -93,6 +94,12 @@ def _is_again(one: Statement, other: Statement) -> bool:
         isinstance(e, Load) and e.leaf in (one.target.leaf, other.target.leaf) for e in walk(one.value))
 
 
+def _stores_too(one: Store, other: Statement) -> bool:
+    """Whether a neighbour stores something else in the same tensor, and reads nothing of it."""
+    return isinstance(other, Store) and other.target is one.target and not any(
+        isinstance(e, Load) and e.leaf == one.target.leaf for e in walk(other.value))
+
+
 class _Printer:
     """Prints one kernel. Every method returns lines, and none at all for a statement without effect."""
 
@@ -140,13 +147,19 @@ class _Printer:
     def _block(self, body: tuple[Statement, ...], scope: Scope, how: Mapping[str, Held]) -> list[str]:
         lines: list[str] = []
         declared: list[tuple[int, Place]] = []
+        done = 0                                           # before which all is printed
         for k, statement in enumerate(body):
             if isinstance(statement, Local):
                 place = self._place(statement, scope, how.get(statement.buffer.name, Held()))
                 declared.append((len(lines), place))
                 scope = scope.with_place(statement.buffer.name, place)
             elif isinstance(statement, Store) and scope.pair is None:
-                if k == 0 or not _is_again(statement, body[k - 1]):
+                too = takewhile(partial(_stores_too, statement), body[k:])
+                few = [each for each in too if isinstance(each, Store)][:BESIDE]
+                if k >= done and len(few) > 1 and scope.lane is not None and (text := self.values.beside(few, scope)):
+                    lines += text
+                    done = k + len(few)
+                if k >= done and (k == 0 or not _is_again(statement, body[k - 1])):
                     same = takewhile(partial(_is_again, statement), body[k + 1:])
                     lines += self.values.store([statement, *(s for s in same if isinstance(s, Store))], scope)
             else:

@@ -115,6 +115,30 @@ template <int N, class T, class V> INLINE void scatter(T* p, long stride, V x) {
     for (int i = 0; i < N; ++i) put(p + i * stride, x[i]);
 }
 template <class T, class V> INLINE void scatter(T* p, long stride, V x) { scatter<width<V>>(p, stride, x); }
+// Few vectors whose elements stand beside one another in memory: the parts of complex numbers, coordinates of points.
+template <int First, class V, size_t... I> INLINE V in_turns(V x, V y, std::index_sequence<I...>) {
+    return __builtin_shufflevector(x, y, (First + I / 2 + I % 2 * sizeof...(I))...);
+}
+template <int First, class V> INLINE V in_turns(V x, V y) { return in_turns<First>(x, y, std::make_index_sequence<width<V>>()); }
+template <int Third, class V, size_t... I> INLINE V third(V x, V y, V z, std::index_sequence<I...>) {
+    constexpr size_t w = sizeof...(I), from = Third * w;
+    V both = __builtin_shufflevector(x, y, ((from + I) / 3 + ((from + I) % 3 == 1 ? w : 0))...);
+    return __builtin_shufflevector(both, z, ((from + I) % 3 == 2 ? (from + I) / 3 + w : I)...);
+}
+template <class T, class V> INLINE void beside(T* p, V x, V y) {
+    put(p, in_turns<0>(x, y));
+    put(p + width<V>, in_turns<width<V> / 2>(x, y));
+}
+template <class T, class V> INLINE void beside(T* p, V x, V y, V z) {
+    constexpr auto all = std::make_index_sequence<width<V>>();
+    put(p, third<0>(x, y, z, all));
+    put(p + width<V>, third<1>(x, y, z, all));
+    put(p + 2 * width<V>, third<2>(x, y, z, all));
+}
+template <class T, class V> INLINE void beside(T* p, V x, V y, V z, V w) {
+    beside(p, in_turns<0>(x, z), in_turns<0>(y, w));
+    beside(p + 2 * width<V>, in_turns<width<V> / 2>(x, z), in_turns<width<V> / 2>(y, w));
+}
 
 // Two rounds of a sum of products of bf16 at once: neighbours of x, the same for all lanes, and two runs of w. Or two
 // neighbours in each lane.

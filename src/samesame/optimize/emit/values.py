@@ -62,6 +62,20 @@ class Values(Shared):
             lines.append(line)
         return ["{", *writer.names, *lines, "}"] if writer.names else lines
 
+    def beside(self, several: Sequence[Store], scope: Scope) -> list[str] | None:
+        """Stores of few numbers that stand beside one another, of all lanes at once; None where they do not."""
+        place = scope.places[several[0].target.name]
+        first, *others = (place.address(store.indices, scope.spans) for store in several)
+        there = [Linear(first.constant + k, first.terms) for k in range(1, len(several))]
+        if (others != there or scope.slope(first) != len(several) or scope.taken < scope.width or place.lanes
+                or not isinstance(place, Memory) or place.real not in ("float", "double")):
+            return None
+        writers = [_Expression(self, scope, place, store.value) for store in several]
+        codes = [scope.widened(writer.value(store.value), place.real)
+                 for writer, store in zip(writers, several, strict=True)]
+        names = [name for writer in writers for name in writer.names]
+        return ["{", *names, f"beside({place.name} + {scope.text(first)}, {', '.join(codes)});", "}"]
+
     def accumulate(self, target: Buffer, indices: tuple[Expr, ...], value: Expr, scope: Scope) -> list[str]:
         place = scope.places[target.name]
         writer = _Expression(self, scope, place, value)
