@@ -42,6 +42,21 @@ def around(x):
     return torch.tanh(low_rank(x)) + [factor * UP.mean() for factor in (1.0, 2.0)][1]
 
 
+SCALE, TABLES = 2.0, [torch.linspace(0, 1, 20)]
+
+
+def scaled(x):
+    return x * SCALE + TABLES[0].sum()
+
+
+def outer(x):
+    return inner(low_rank(x))
+
+
+def inner(x):
+    return torch.tanh(scaled(x))
+
+
 def made():
     inside = torch.randn(4, 64)
     def closed(x):
@@ -102,6 +117,24 @@ def test_those_of_functions_that_it_calls_are_its_own(file: Any, tmp_path: Path)
     file.low_rank = lambda x: x @ (file.UP @ file.DOWN).T
     with pytest.warns(UserWarning, match="the original runs"):
         torch.testing.assert_close(found.optimized(file.around)(x), file.around(x))
+
+
+def test_numbers_that_functions_which_it_calls_refer_to_are_compared(file: Any, tmp_path: Path) -> None:
+    """However many calls away: a number when a drop-in is made, what stands in a list in each call."""
+    x = torch.randn(32, 64)
+    candidate = form_of(file.outer, x)
+    facts = facts_of(file.outer, (x,), candidate, "eager")
+    found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
+    fast = found.optimized(file.outer)
+    assert fast._instead.unfit == ""
+    torch.testing.assert_close(fast(x), file.outer(x))
+    file.TABLES[0].mul_(2)
+    with pytest.warns(UserWarning, match="the original runs"):
+        assert torch.equal(fast(x), file.outer(x))
+    file.TABLES[0].div_(2)
+    file.SCALE = 3.0
+    with pytest.warns(UserWarning, match="SCALE, which scaled refers to, is 3.0, and was 2.0"):
+        assert torch.equal(found.optimized(file.outer)(x), file.outer(x))
 
 
 def test_it_is_proved_over_them(file: Any, tmp_path: Path) -> None:

@@ -167,10 +167,19 @@ def closed_over(function: FunctionType) -> dict[str, Any]:
     return found
 
 
-def of_code(functions: Sequence[FunctionType], held: Collection[int]) -> dict[str, str]:
-    """Functions as texts: their code, defaults, and the plain variables that they refer to."""
-    told = {CODE: digest_of("".join(code_of(function.__code__) for function in functions))} if functions else {}
+def with_helpers(functions: Sequence[FunctionType]) -> list[FunctionType]:
+    """The functions, and those of their files that they speak of, and these, and so on."""
+    found = {id(function): function for function in functions}
     for function in functions:
+        spoken_of = (inner for thing in variables_of_file(function).values() for inner in functions_in(thing))
+        found |= {id(inner): inner for inner in spoken_of if inner.__globals__ is function.__globals__}
+    return list(found.values())
+
+
+def of_code(functions: Sequence[FunctionType], held: Collection[int]) -> dict[str, str]:
+    """Functions as texts: their code, defaults, and the plain variables that they and their helpers refer to."""
+    told = {CODE: digest_of("".join(code_of(function.__code__) for function in functions))} if functions else {}
+    for function in with_helpers(functions):
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()]
         values = {"defaults": defaults} if defaults else {}
         for name, value in (*values.items(), *variables_of(function).items()):
@@ -267,7 +276,7 @@ def loose(original: Any, read: Collection[str]) -> list[Loose]:
     else:
         functions, given = taken_apart(original)
         look(given)
-    for function in functions:
+    for function in with_helpers(functions):
         for name, value in variables_of(function).items():
             look(value if is_plain(value) else (), None, name)
     return found
