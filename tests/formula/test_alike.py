@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.formula.alike import alike, chosen
+from samesame.formula.alike import alike, chosen, in_terms
 from samesame.formula.expr import (
     Add,
     And,
@@ -60,6 +60,24 @@ def test_order_makes_no_difference_where_it_makes_none(kind: Callable[..., Expr]
     assert alike(kind((x, y)), kind((part("y"), part("x")))) and not alike(kind((x, y)), kind((y, y)))
     i, j = index(4), index(5)
     assert not alike(Mod(i, j), Mod(j, i)) and not alike(le(i, j), le(j, i)) and not alike(Extremum("max", (i, j)), i)
+
+
+def test_short_sums_are_their_terms() -> None:
+    """Over numbers alone, not more than asked for, of sums and not of maxima; within one another, too."""
+    x = Leaf("x", (const(9), const(3), const(2)), "real")
+    i = index(const(9))
+
+    def total(rows: int, columns: int) -> Expr:
+        j, k = index(const(rows)), index(const(columns))
+        return Fold("sum", (j,), mul(2, Fold("sum", (k,), Load(x, (i, j, k)))))
+
+    terms = add(*(mul(2, add(*(Load(x, (i, const(a), const(b))) for b in (1, 0)))) for a in (2, 0, 1)))
+    assert alike(in_terms(total(3, 2), 4), terms) and not alike(in_terms(total(2, 2), 4), terms)
+    assert not alike(in_terms(total(3, 2), 2), terms)                          # the three are left as they are
+    j, n = index(const(2)), index(Size("n", 1))
+    several = Fold("sum", (j, n), Load(x, (n, j, j)))
+    largest = Fold("max", (j,), Load(x, (i, j, j)))
+    assert in_terms(several, 4) is several and in_terms(largest, 4) is largest
 
 
 def test_a_guard_that_says_what_a_range_says_makes_no_difference() -> None:

@@ -12,8 +12,12 @@ from torch import nn
 from torch.nn import functional as F
 
 from optimize.agreeing import agree, drawn, is_precise, printed, proved
+from optimize.test_reassociation import written
 from optimize.test_windows import first
+from samesame.capture import capture
+from samesame.optimize.algebra import specified
 from samesame.optimize.dropin import EAGER
+from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.facts import facts_of
 from samesame.optimize.job import loaded
 from samesame.optimize.saved import files_of, write_files
@@ -44,6 +48,17 @@ def test_shuffles(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64])
 def test_a_number_takes_the_dtype_of_a_tensor_of_one_element(dtype: torch.dtype, tmp_path: Path) -> None:
     agree(lambda x: (x + 1, 2 - x), torch.full((1, 1, 1), 3, dtype=dtype), folder=tmp_path)
+
+
+@pytest.mark.parametrize("copy", [lambda x: torch.cat([x]), lambda x: x.clone(), lambda x: F.pad(x, (0, 0)),
+                                  lambda x: x])
+def test_a_copy_that_is_returned_has_memory_of_its_own(copy, tmp_path: Path) -> None:
+    x = drawn(4, 3)
+    program = lambda x: (copy(x), x.sin())                                 # noqa: E731
+    specification = specified(program, (x,), capture(program, (x,)))
+    fast = written(source(specification, [root.form for root in specification.roots()]), tmp_path)
+    first, _ = fast(x)
+    assert torch.equal(first, x) and (first.data_ptr() == x.data_ptr()) == (copy(x) is x)
 
 
 @settings(max_examples=40, deadline=None)

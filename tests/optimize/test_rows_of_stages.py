@@ -313,3 +313,39 @@ def test_whether_few_numbers_are_shuffled_is_measured() -> None:
 
     native(specification, tune)
     assert tried == [2]
+
+
+def test_short_sums_of_points_run_in_lanes_of_points() -> None:
+    """A unit vector: its length is a sum of three squares, which lanes take for as many points at once."""
+    points = torch.randn(150, 3)
+    _, found = kernels(lambda x: x / (x.norm(dim=-1, keepdim=True) + 1e-3), points)
+    (kernel,) = found.kernels
+    text = function(kernel, LANES)
+    assert "beside(" in text and "across<" not in text
+    specification, found = kernels(lambda w, x: x @ w.t(), torch.randn(64, 3), points)
+    assert all(stage.folds for stage in stages(specification.outputs, specification.extents))       # a matmul
+
+
+@pytest.mark.parametrize("program", [
+    lambda a, b: torch.stack([torch.sin(a * a).float(), torch.cos(b) * b], -1),
+    lambda a, b: torch.stack([a.float(), torch.ones_like(b), b * 2], -1),
+    lambda a, b: torch.stack([a.bfloat16(), (b * 2).bfloat16()], -1),
+    lambda a, b: (a * 3).bfloat16(),
+])
+def test_numbers_of_several_kinds_beside_one_another(program: Callable[..., Any]) -> None:
+    """They are computed in lanes of float and of double, and stored one by one."""
+    a, b = torch.randn(40, dtype=torch.float64), torch.randn(40)
+    specification = read(capture(program, (a, b)))
+    found = native(specification, untimed).program
+    run = compile_program(found, specification.arguments, [], [output.name for output in specification.outputs])
+    wanted = program(a, b)
+    torch.testing.assert_close(run(a, b)[0].view(wanted.shape), wanted, rtol=1e-2, atol=1e-5)
+
+
+@pytest.mark.parametrize("program", [
+    lambda turn, points: torch.einsum("nkl,ml->nmk", turn, points).abs().mean(-1).sin().sum(0),
+    lambda turn, points: torch.einsum("nkl,ml->nmk", turn, points).sin().var(-1).sum(1),
+])
+def test_short_sums_stay_where_they_are_not_proved_or_too_many_in_one_another(program: Callable[..., Any]) -> None:
+    """A mean over a short axis has its length in it; a variance has a mean in each of its terms."""
+    kernels(program, torch.randn(17, 4, 4), torch.randn(20, 4))

@@ -21,8 +21,11 @@ from samesame.optimize.facts import facts_of, unguarded
 from samesame.optimize.job import loaded
 from samesame.optimize.saved import files_of, write_files
 from samesame.optimize.search import searched
+from samesame.programs.spoken import variables_of_file
 
-TEXT = '''import torch
+TEXT = '''import functools
+
+import torch
 
 torch.manual_seed(0)
 DOWN, UP = torch.randn(4, 64), torch.randn(48, 4)
@@ -55,6 +58,15 @@ def outer(x):
 
 def inner(x):
     return torch.tanh(scaled(x))
+
+
+@functools.cache
+def kept(n):
+    return UP[:n] * 2
+
+
+def of_kept(x):
+    return low_rank(x) * kept(1).sum()
 
 
 def made():
@@ -135,6 +147,12 @@ def test_numbers_that_functions_which_it_calls_refer_to_are_compared(file: Any, 
     file.SCALE = 3.0
     with pytest.warns(UserWarning, match="SCALE, which scaled refers to, is 3.0, and was 2.0"):
         assert torch.equal(found.optimized(file.outer)(x), file.outer(x))
+
+
+def test_what_a_cache_has_read_is_none_of_them(file: Any) -> None:
+    """The function reads its variables once: another tensor in their place makes no difference to it."""
+    assert set(variables_of_file(file.of_kept)) >= {"kept", "low_rank", "DOWN", "UP"}
+    assert "UP" not in variables_of_file(FunctionType((lambda x: kept(1)).__code__, vars(file)))           # noqa: F821
 
 
 def test_it_is_proved_over_them(file: Any, tmp_path: Path) -> None:

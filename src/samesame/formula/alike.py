@@ -9,6 +9,8 @@ choices at every border, and cases of all of these together are more than a proo
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
+from math import prod
 from typing import cast
 
 from samesame.formula.binders import rebuilt
@@ -22,9 +24,11 @@ from samesame.formula.expr import (
     Index,
     Lambda,
     Mul,
+    Num,
     Or,
     Unsupported,
     Where,
+    add,
     const,
     rebuild,
     substitute,
@@ -39,6 +43,26 @@ Known = frozenset[tuple[Expr, bool]]                 # conditions, and whether t
 def alike(left: Expr, right: Expr) -> bool:
     """Whether they are."""
     return left is right or nameless(chosen(left)) is nameless(chosen(right))
+
+
+def in_terms(expr: Expr, most: int) -> Expr:
+    """The expression with sums over at most so many numbers as the sums of their terms."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = terms_of(e) if isinstance(e, Fold) and e.monoid == "sum" else rebuild(e, go)
+        return memo[e]
+
+    def terms_of(e: Fold) -> Expr:
+        extents = [index.extent.value if isinstance(index.extent, Num) else most + 1 for index in e.bound]
+        if not 0 < prod(extents) <= most:
+            return rebuild(e, go)
+        places = product(*(range(int(extent)) for extent in extents))
+        body = go(e.body)
+        return add(*(substitute(body, dict(zip(e.bound, map(const, place), strict=True))) for place in places))
+
+    return go(expr)
 
 
 def chosen(expr: Expr) -> Expr:

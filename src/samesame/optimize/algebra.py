@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from samesame.capture.memory import has_memory
 from samesame.capture.program import Program
 from samesame.evidence import Refused
 from samesame.graph import Graph
@@ -57,9 +58,15 @@ def as_laid(specification: Specification, program: Program, example: Any) -> Spe
     args, kwargs = example_of(example)
     with torch.no_grad():
         returned = dict(program.roots(program.program(*args, **kwargs)))
-    outputs = tuple(replace(output, strides=strides_of(without_gaps(returned[output.name])))
-                    for output in specification.outputs)
+    memory = {tensor.untyped_storage().data_ptr() for tensor in given.values() if has_memory(tensor)}
+    outputs = tuple(replace(output, strides=strides_of(without_gaps(returned[output.name])),
+                            copied=is_apart(returned[output.name], memory)) for output in specification.outputs)
     return replace(specification, tensors=tensors, outputs=outputs)
+
+
+def is_apart(tensor: torch.Tensor, memory: Collection[int]) -> bool:
+    """Whether a tensor is in none of the memory that was given."""
+    return has_memory(tensor) and tensor.untyped_storage().data_ptr() not in memory
 
 
 def leaves_a_mark(tensor: torch.Tensor) -> bool:

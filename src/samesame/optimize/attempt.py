@@ -312,22 +312,24 @@ class Attempt:
     def won(self, found: Sequence[Candidate], near: Sequence[Racer], own: Sequence[Racer]) -> Winner | None:
         """The fastest of those near to the best that may be handed out and is faster than that."""
         winner: Winner | None = None
+        asked = list[Racer]()
         for racer, verdict in self.established(found, near):
+            asked.append(racer)
             rivals = [] if winner is None else [winner.racer]
             self.race([*(other for other in own if other.running), *rivals, racer], ROUNDS, self.left)
             best, rivals = self.fastest(own), [rival for rival in rivals if rival.running]
             winner = winner if rivals else None
             if best is not None and racer.running and all(map(racer.beats, (best, *rivals))):
                 winner = Winner(racer, verdict, self.report.contract)
-            if winner is not None and not self.is_any_quicker(near, winner.racer, racer):
+            if winner is not None and not self.is_any_quicker(near, winner.racer, asked):
                 break
         return winner
 
-    def is_any_quicker(self, near: Iterable[Racer], *asked: Racer) -> bool:
-        """Whether another was clearly quicker than the first of these, and there is time to ask whether it may be
+    def is_any_quicker(self, near: Iterable[Racer], first: Racer, asked: Sequence[Racer]) -> bool:
+        """Whether one that was not asked is clearly quicker than the first, and there is time to ask whether it may be
         handed out: the one that was asked early need not be the fastest."""
         return self.left > ANOTHER * (self.run.timeout or 0.0) and any(
-            racer.running and not racer.failed and racer.lower < QUICKER * asked[0].lower
+            racer.running and not racer.failed and racer.lower < QUICKER * first.lower
             for racer in near if racer not in asked)
 
     def lineup(self, found: Sequence[Candidate]) -> Iterator[Racer]:

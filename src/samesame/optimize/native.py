@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, prod
@@ -23,6 +24,7 @@ from typing import Any, ClassVar
 import torch
 
 from samesame.evidence import Refused
+from samesame.formula.alike import alike, in_terms
 from samesame.formula.equal import Budget, Proved, prove_equal
 from samesame.formula.expr import Unsupported, index
 from samesame.formula.tensor import Tensor as Formula
@@ -41,7 +43,7 @@ from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed
 from samesame.optimize.online import Softmax, softmaxes
-from samesame.optimize.partition import LEAVES, Stage, factors, in_pairs, of_weights, orders, stages, together
+from samesame.optimize.partition import LEAVES, SHORTEST, Stage, factors, in_pairs, of_weights, orders, stages, together
 from samesame.optimize.proving import require_order
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives
@@ -52,6 +54,7 @@ from samesame.report.words import counted
 
 FORMS = 2                                            # that are made into kernels, the cheapest
 SCHEDULE, COMPOSITION = 4.0, 8.0                     # seconds of one question
+AT_ONCE = 1.0                                        # of the question whether stages with sums in their terms are forms
 LATE = "there was no time left; give it more with --minutes"
 
 
@@ -315,33 +318,43 @@ def native(
     specification: Specification, tune: Tune, kept: Sequence[Output] = (), kind: type[Native] = Native,
     means: Sequence[Softmax] = (), until: float = inf,
 ) -> Native:
-    """The fastest kernels, these means in one pass, with functions taken once if those are proved. Raises NoSchedule
-    where there are none that are proved until then."""
+    """The fastest kernels, these means in one pass, with short sums in their terms and functions taken once where those
+    are proved. Raises NoSchedule where there are none that are proved until then."""
     specification, kept, first = guarded(*without_single(specification, kept))
-    plain = stages((*kept, *specification.outputs), specification.extents, specification.named("weight"))
+    plain, written_out = (_cuts(specification, kept, in_terms) for in_terms in (False, True))
+    others = [(cut, AT_ONCE) for cut in written_out if cut not in plain]
+    *others, last = [*others, *((cut, COMPOSITION) for cut in plain)]
+    for cut, seconds in others:
+        with suppress(NoSchedule):
+            return _native(specification, [*first, *cut], tune, kept, kind, means, until, seconds)
+    return _native(specification, [*first, *last[0]], tune, kept, kind, means, until, last[1])
+
+
+def _cuts(specification: Specification, kept: Sequence[Output], in_terms: bool) -> list[list[Stage]]:
+    """The stages, with functions taken once and as they come, if that is not the same."""
+    outputs, weights = (*kept, *specification.outputs), specification.named("weight")
+    plain = stages(outputs, specification.extents, weights, in_terms)
     integers = {name for name, tensor in specification.tensors.items() if tensor.kind == "int"}
     integers |= {stage.target for stage in plain if "int" in stage.dtype}
     once = taken_once(plain, lambda axis: size_of([axis], specification.extents), integers)
-    try:
-        return _native(specification, [*first, *once], tune, kept, kind, means, until)
-    except NoSchedule:
-        if once == plain:
-            raise
-        return _native(specification, [*first, *plain], tune, kept, kind, means, until)
+    return [once] if once == plain else [once, plain]
 
 
 def _native(
     specification: Specification, cut: list[Stage], tune: Tune, kept: Sequence[Output], kind: type[Native],
-    means: Sequence[Softmax], until: float,
+    means: Sequence[Softmax], until: float, composition: float,
 ) -> Native:
-    """The fastest kernels for these stages."""
+    """The fastest kernels for these stages, if these are proved to be the forms in so many seconds."""
     space = kind.space(specification, cut)
+    space.fix(_folded(output.form for output in (*kept, *specification.outputs)) - _folded(each.whole for each in cut))
     outputs = {output.name for output in (*kept, *specification.outputs)}
     if kind.runs_ahead:
         space.early = of_weights(cut, space.marked, {*outputs, NO_PLACE})
         cut.sort(key=lambda stage: stage.target not in space.early)    # so that they part no others
     counts: Counter[str] = Counter()
-    chosen, tiles, conditions = list[Scheduled](), dict[str, int](), list[str]()
+    chosen, tiles = list[Scheduled](), dict[str, int]()
+    composed = _composed(kept, specification.outputs, space, cut, Budget(seconds=min(composition, left(until))))
+    conditions = list(composed)
     found = list(kind.schedules(space, means))
     works = [0 if space.early.issuperset(stage.target for stage in several[0].group)
              else work(several[0].group, specification.extents) for several in found]
@@ -351,7 +364,6 @@ def _native(
         chosen.append(ahead(best[0], space.early))
         tiles |= best[1].numbers
         conditions += best[2]
-    conditions += _composed(kept, specification.outputs, space, cut, Budget(seconds=min(COMPOSITION, left(until))))
     program = Program(sum((each.program.kernels for each in chosen), ()))
     made = {name for each in chosen for name in each.holds}
     require_order(program, made, specification.named("weight"), outputs)
@@ -359,6 +371,11 @@ def _native(
     holds = {name: whole for each in chosen for name, whole in each.formulas(space).items()}
     return kind(specification, bound(program, {**kind.numbers(space), **tiles}), cut, chosen, tiles,
                 tuple(dict.fromkeys(conditions)), fixed, holds, space, counts)
+
+
+def _folded(forms: Iterable[Form]) -> set[str]:
+    """The axes that are folded over."""
+    return {axis for x in walk(*forms) if x.operator == "fold" for axis in x.attributes[1]}
 
 
 def ahead(scheduled: Scheduled, early: frozenset[str]) -> Scheduled:
@@ -420,9 +437,11 @@ def _composed(
     conditions: list[str] = []
     for (form, other), name in claims.items():
         if form is not other:
-            space.fix(axis for x in walk(form) if x.operator == "fold" for axis in x.attributes[1])
             at = {axis: index(space.size(axis)) for axis in form.axes}
-            answer = prove_equal(space.expression(other, at), space.expression(form, at), budget=budget)
+            sides = [space.expression(x, at) for x in (other, form)]
+            if alike(*(in_terms(side, SHORTEST) for side in sides)):
+                continue
+            answer = prove_equal(*sides, budget=budget)
             if not isinstance(answer, Proved):
                 raise NoSchedule(f"the stages of {name} are not proved to be its form: {answer.reason}")
             conditions += map(str, answer.conditions)

@@ -60,15 +60,17 @@ class Stage:
         return frozenset(x.attributes[0] for x in walk(self.whole) if x.operator == "load")
 
 
-def stages(outputs: Iterable[Output], extents: Mapping[str, int], weights: Collection[str] = ()) -> list[Stage]:
+def stages(
+    outputs: Iterable[Output], extents: Mapping[str, int], weights: Collection[str] = (), in_terms: bool = True
+) -> list[Stage]:
     """The stages that compute the outputs, each after those it reads. `weights` are tensors that may be put in another
-    order ahead."""
+    order ahead. Short sums are written `in_terms`, where that saves a tensor or gives lanes more to do."""
     outputs = tuple(replace(output, form=in_pairs(output.form, extents)) for output in outputs)
     for form in walk(*(output.form for output in outputs)):
         nameless(form)                               # from below, as forms may be deeper than calls
     kept = frozenset[str]()
     while True:                                      # what one stage must keep, or folds, another need not do again
-        cutter = _Cutter(kept, extents, weights)
+        cutter = _Cutter(kept, extents, weights, in_terms)
         for output in in_order(outputs):
             cutter.output(output)
         now = frozenset(map(nameless, cutter.kept)) | {fold for fold, times in cutter.folded.items() if times > 1}
@@ -247,7 +249,7 @@ def is_function(x: Form) -> bool:
 
 
 NEAR = 1 << 19                                       # elements that are sooner read again than computed
-SHORTEST = 4                                         # terms of a sum that is written out within another
+SHORTEST, FEW_TERMS = 4, 32                          # of a sum that is written out, and of those within it together
 SHORT = 8                                            # of what runs in lanes, less is not worth them
 MANY_ROWS = 128                                      # whose ends are worth a kernel of their own
 MANY = 8                                             # elements for each of which a function would be computed again
@@ -257,7 +259,10 @@ NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what su
 
 
 class _Cutter:
-    def __init__(self, anyway: frozenset[str], extents: Mapping[str, int], weights: Collection[str]) -> None:
+    def __init__(
+        self, anyway: frozenset[str], extents: Mapping[str, int], weights: Collection[str], in_terms: bool
+    ) -> None:
+        self.in_terms = in_terms                     # short sums are written out
         self.anyway = anyway                         # what is kept wherever it occurs, without names of axes
         self.extents, self.weights = extents, weights
         self.stages: list[Stage] = []
@@ -325,7 +330,7 @@ class _Cutter:
         """What is left of a form when its folds are names and what has fewer axes is kept."""
         folds: dict[str, Form] = {}
         named: dict[Form, Form] = {}
-        form = self.with_tables(self.with_kept(form))
+        form = self.with_points(self.with_tables(self.with_kept(form)), order)
 
         def go(x: Form, order: tuple[str, ...]) -> Form:
             if not self.has_fold(x):
@@ -362,6 +367,15 @@ class _Cutter:
                     kept[table] = self.keep(table, in_turn(table, looked))
                 kept |= {y: self.keep(y, y.axes, "int64") for y in walk(x.arguments[1]) if y.operator == "lookup"}
         return exchanged(form, kept) if kept else form
+
+    def with_points(self, form: Form, order: tuple[str, ...]) -> Form:
+        """The form with short sums of points written out, of which something else is made then."""
+        points = dict[Form, Form]()
+        for x in walk(form, arguments=lambda x: () if x.operator == "fold" else x.arguments):
+            own = tuple(axis for axis in order if axis in x.axes)
+            if x.operator == "fold" and nameless(x) not in self.anyway and self.is_of_points(x, own):
+                points[x] = self.written_out(x, own)
+        return exchanged(form, points) if points else form
 
     def fold(self, form: Form, order: tuple[str, ...]) -> Form:
         """The fold over operands that are kept."""
@@ -450,10 +464,25 @@ class _Cutter:
         return made(form.operator, form.attributes, tuple(self.inlined(x, axes, own) for x, own in inside))
 
     def is_short(self, form: Form) -> bool:
-        """Whether it is a sum over three coordinates or the like."""
-        return (form.operator == "fold" and form.attributes[0] == "sum"
-                and size_of(form.attributes[1], self.extents) <= SHORTEST
+        """Whether it is a sum over three coordinates or the like, with few terms also where others are within it."""
+        return (self.in_terms and form.operator == "fold" and form.attributes[0] == "sum"
+                and size_of(form.attributes[1], self.extents) <= SHORTEST and self.terms(form) <= FEW_TERMS
                 and not any(x.operator in ("concat", "lookup") for x in walk(form)))
+
+    def terms(self, form: Form) -> int:
+        """How many there are where all sums in it are written out."""
+        times = size_of(form.attributes[1], self.extents) if form.operator == "fold" else 1
+        return times * max(sum(self.terms(x) for x in form.arguments if self.has_fold(x)), 1)
+
+    def is_of_points(self, fold: Form, order: tuple[str, ...]) -> bool:
+        """Whether it is a short sum for each of many points, over what lies side by side: lanes are better of points.
+        A product with a matrix is one where its results are as few."""
+        tensors = [in_memory(x) for x in leaves(fold.arguments[0]) if x.operator == "load" and in_memory(x)]
+        many = size_of(order, self.extents) >= MANY_ROWS
+        if not tensors or not many or not self.is_short(fold) or is_pairwise(fold):
+            return False
+        side_by_side = max(tensors, key=len)[-1] in fold.attributes[1]
+        return side_by_side and (not is_contraction(fold) or self.extent(order[-1]) <= SHORTEST)
 
     def written_out(self, form: Form, order: tuple[str, ...]) -> Form:
         """A short sum, as the sum of its terms."""

@@ -51,13 +51,14 @@ class Tensor:
 @dataclass(frozen=True, slots=True)
 class Output:
     """A tensor to be computed: `dims` are the axes of each of its dimensions. Row-major, unless `strides` say that the
-    program returns it otherwise."""
+    program returns it otherwise. `copied`: the program returns it in memory of its own, were it an input."""
 
     name: str
     form: Form
     dims: Dims
     dtype: str
     strides: tuple[int, ...] | None = None
+    copied: bool = False
 
     @property
     def turned(self) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ Python alone: a drop-in that `samesame optimize` writes has its text."""
 from __future__ import annotations
 
 import inspect
-from functools import _lru_cache_wrapper
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -24,7 +23,7 @@ def variables_of_file(function: FunctionType) -> dict[str, Any]:
     while ahead:
         for name in sorted(names_in(ahead.pop().__code__) & space.keys() - found.keys()):
             found[name] = space[name]
-            if isinstance(found[name], FunctionType | _lru_cache_wrapper):
+            if isinstance(found[name], FunctionType):          # what is cached reads its variables once
                 inner = inspect.unwrap(found[name])
                 ahead += [inner] if inspect.isfunction(inner) and inner.__globals__ is space else []
     return found

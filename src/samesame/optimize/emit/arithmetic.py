@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log2
 from typing import Any
 
 from samesame.formula.expr import Add, Expr, Extremum, Fn, Load, Mul, Num, Pow, Where, const, walk
@@ -156,7 +157,7 @@ class Arithmetic:
             if isinstance(factor, Num) and factor.value == -1:
                 sign = "-"
                 continue
-            if isinstance(factor, Pow) and isinstance(factor.base, Num) and factor.base.value > 0:
+            if isinstance(factor, Pow) and isinstance(factor.base, Num) and is_moderate(factor.base, factor.exponent):
                 factor = const(Fraction(float(factor.base.value) ** float(factor.exponent)))      # no division by √2
             if isinstance(factor, Pow) and factor.exponent < 0:
                 text = self.power(self.value(factor.base), -factor.exponent)
@@ -182,6 +183,11 @@ class Arithmetic:
         if exponent == Fraction(1, 2):
             return Text(self.root(base.code), base.wide)
         return self.raised(base, exponent)
+
+
+def is_moderate(base: Num, exponent: Fraction) -> bool:
+    """Whether the power is a number that every real dtype has."""
+    return base.value > 0 and abs(float(exponent) * log2(base.value)) < 100
 
 
 def _product(factors: list[Expr]) -> Expr:

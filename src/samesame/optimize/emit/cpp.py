@@ -159,7 +159,7 @@ class _Printer:
                 if k >= done and len(few) > 1 and scope.lane is not None and (text := self.values.beside(few, scope)):
                     lines += text
                     done = k + len(few)
-                if k >= done and (k == 0 or not _is_again(statement, body[k - 1])):
+                if k >= done and (k == done or not _is_again(statement, body[k - 1])):
                     same = takewhile(partial(_is_again, statement), body[k + 1:])
                     lines += self.values.store([statement, *(s for s in same if isinstance(s, Store))], scope)
             else:

@@ -105,7 +105,9 @@ INLINE void put(bf16* p, float x) {
     uint32_t u = bits<uint32_t>(x);
     p->bits = x == x ? uint16_t((u + 0x7fff + ((u >> 16) & 1)) >> 16) : uint16_t(0x7fc0);
 }
-template <class V, class = std::enable_if_t<!single<V>>> INLINE void put(bf16* p, V x) {
+INLINE void put(bf16* p, double x) { put(p, float(x)); }
+template <class V, class = std::enable_if_t<!single<V>>> INLINE void put(bf16* p, V given) {
+    auto x = __builtin_convertvector(given, vec<float, width<V>>);
     using U = vec<uint32_t, width<V>>;
     U u = bits<U>(x), r = (u + 0x7fff + ((u >> 16) & 1)) >> 16;
     auto y = __builtin_convertvector(x == x ? r : U{} + 0x7fc0, vec<uint16_t, width<V>>);
@@ -390,7 +392,7 @@ template <int W> INLINE vec<float, W> erf_lanes(vec<float, W> x) {
     y = y * r + 1.0f;
     vec<float, W> beyond = 1.0f - bits<vec<float, W>>(bits<vec<uint32_t, W>>(y) + (bits<vec<uint32_t, W>>(shifted) << 23));
     beyond = bits<vec<float, W>>(bits<vec<uint32_t, W>>(beyond) | (bits<vec<uint32_t, W>>(x) & 0x80000000u));
-    return a < 0.9f ? x * p + x : beyond;
+    return a >= 0.9f ? beyond : x * p + x;               // what is no number is none
 }
 template <class V> INLINE V f_erf(V x) {
     if constexpr (single<V>) return std::erf(x);

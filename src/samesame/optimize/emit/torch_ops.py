@@ -578,7 +578,8 @@ class Printer:
     def laid(self, expression: str, output: Output) -> str:
         """As it lies in memory where the program returns it; a portion, and what is returned before, as a copy."""
         turned, (name, *_) = output.turned, re.findall(r"\w+", expression)
-        shared = name in self.given or self.cut_out(self.roots[output]) is not None
+        read = output.copied and name in {re.findall(r"\w+", text)[0] for text in self.read.values()}
+        shared = read or name in self.given or self.cut_out(self.roots[output]) is not None
         self.given.add(name)
         lies = "clone(memory_format=torch.contiguous_format)" if shared else "contiguous()"
         if turned == tuple(range(len(turned))):

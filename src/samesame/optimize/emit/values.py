@@ -71,6 +71,8 @@ class Values(Shared):
                 or not isinstance(place, Memory) or place.real not in ("float", "double")):
             return None
         writers = [_Expression(self, scope, place, store.value) for store in several]
+        if any(writer.real != place.real for writer in writers):
+            return None                                  # vectors of one kind are shuffled
         codes = [scope.widened(writer.value(store.value), place.real)
                  for writer, store in zip(writers, several, strict=True)]
         names = [name for writer in writers for name in writer.names]
