@@ -404,7 +404,7 @@ def test_stages_that_are_not_the_form_are_refused(monkeypatch: pytest.MonkeyPatc
     from samesame.optimize import native as module
 
     cut = module.stages
-    monkeypatch.setattr(module, "stages", lambda outputs, extents, weights: cut(wrong, extents, weights))
+    monkeypatch.setattr(module, "stages", lambda outputs, *others: cut(wrong, *others))
     with pytest.raises(NoSchedule, match="not proved to be its form"):
         made(specification)
 

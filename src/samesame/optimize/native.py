@@ -364,6 +364,7 @@ def _native(
         chosen.append(ahead(best[0], space.early))
         tiles |= best[1].numbers
         conditions += best[2]
+    left(until)
     program = Program(sum((each.program.kernels for each in chosen), ()))
     made = {name for each in chosen for name in each.holds}
     require_order(program, made, specification.named("weight"), outputs)

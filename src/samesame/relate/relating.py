@@ -36,7 +36,7 @@ from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_p
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
 from samesame.relate.prove import FURTHER, GLANCE, Prover
 
-LARGEST, LARGEST_OF_RANKS = 400, 1000    # operators in a claim, and in one that may add up what all ranks hold
+LARGEST, LARGEST_OF_RANKS = 250, 1000    # operators in a claim, and in one that may add up what all ranks hold
 _FRONTIERS = 6              # of one claim: twice constants are looked into, and else it moves back
 SHORT, FRONTIERS_OF_SHORT = 12, 10       # operators in a claim whose frontier may move back more often
 GENERAL, GENERAL_TIMES = 0.5, 3.0       # for a proof over symbols: seconds, and times what the guide's proof took
