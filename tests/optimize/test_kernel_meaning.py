@@ -206,25 +206,17 @@ def value_at(a: Buffer, i: Expr, steps: int) -> Expr:
 
 def test_stores_of_one_loop_may_stand_beside_one_another() -> None:
     """At numbers that are not the same ones: what is at each is what was stored there."""
-    z = Buffer("z", (M, 2))
+    wide, z = Buffer("x", (M, 4)), Buffer("z", (M, 2))
     m, rows = loop("vector", M)
 
-    def pairs(*stores: Store) -> Program:
-        return Program((Kernel("pairs", (x,), (z,), (rows(*stores),)),))
+    def stored(*places: Expr | int) -> Program:
+        stores = [Store(z, (m, place), wide[m, k] + k) for k, place in enumerate(places)]
+        return Program((Kernel("pairs", (wide,), (z,), (rows(*stores),)),))
 
-    both = Store(z, (m, 1), x[m, 1] + 1), Store(z, (m, 0), x[m, 0])
-    whole = Tensor(z.shape, lambda a, k: where(compare("<", k, 1), x[a, 0], x[a, 1] + 1))
-    wide = Buffer("x", (M, 4))
-    there = [Store(s.target, s.indices, s.value) for s in both]
-    assert not proved(pairs(there[0]), {"z": whole}).proved                       # one of them is missing
-    with pytest.raises(Malformed, match="written twice"):
-        meaning(pairs(both[0], Store(z, (m, 1), x[m, 0])).kernels[0])
-    with pytest.raises(Malformed, match="written twice"):
-        meaning(pairs(both[0], Store(z, (m, m), x[m, 0])).kernels[0])
-    a, again = loop("vector", M)
-    stores = Store(z, (a, 0), wide[a, 0]), Store(z, (a, 1), wide[a, 1] + 1)
-    found = Program((Kernel("pairs", (wide,), (z,), (again(*stores),)),))
-    held = Tensor(z.shape, lambda b, k: where(compare("<", k, 1), wide[b, 0], wide[b, 1] + 1))
-    assert proved(found, {"z": held}).proved
-    other = Tensor(z.shape, lambda b, k: where(compare("<", k, 1), wide[b, 1], wide[b, 0] + 1))
-    assert not proved(found, {"z": other}).proved
+    held, turned = (Tensor(z.shape, lambda a, k, first=first: where(
+        compare("<", k, 1), wide[a, first] + first, wide[a, 1 - first] + 1 - first)) for first in (0, 1))
+    assert proved(stored(0, 1), {"z": held}).proved and proved(stored(1, 0), {"z": turned}).proved
+    assert not proved(stored(0, 1), {"z": turned}).proved and not proved(stored(0), {"z": held}).proved
+    for meeting in ((1, 1), (1, m)):
+        with pytest.raises(Malformed, match="written twice"):
+            meaning(stored(*meeting).kernels[0])

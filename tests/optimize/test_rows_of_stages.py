@@ -349,3 +349,15 @@ def test_numbers_of_several_kinds_beside_one_another(program: Callable[..., Any]
 def test_short_sums_stay_where_they_are_not_proved_or_too_many_in_one_another(program: Callable[..., Any]) -> None:
     """A mean over a short axis has its length in it; a variance has a mean in each of its terms."""
     kernels(program, torch.randn(17, 4, 4), torch.randn(20, 4))
+
+
+def test_short_sums_of_steps_stay_sums() -> None:
+    """Each step reads the one before twice: written out in all that follow there would be more with every step."""
+    def steps(x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
+        for _ in range(10):
+            y = torch.einsum("nj,jk->nk", x, turn)
+            x = (x + y) / (1 + (x - y).abs())
+        return (x * x).sum(-1)
+
+    specification = read(capture(steps, (torch.randn(150, 3), torch.randn(3, 3))))
+    assert len(stages(specification.outputs, specification.extents)) == 20

@@ -93,11 +93,16 @@ def form_of(function: Callable[..., Any], x: torch.Tensor) -> Candidate:
     return next(algebraic(specification, searched(specification)))
 
 
+def saved(function: Callable[..., Any], x: torch.Tensor, folder: Path) -> tuple[dict[str, Any], Any]:
+    """The facts of the function's first form, and the file that was written of it."""
+    candidate = form_of(function, x)
+    facts = facts_of(function, (x,), candidate, "eager")
+    return facts, loaded(write_files(folder / "found", files_of(candidate, facts)))
+
+
 def test_a_form_reads_them_where_they_are(file: Any, tmp_path: Path) -> None:
     x = torch.randn(32, 64)
-    candidate = form_of(file.low_rank, x)
-    facts = facts_of(file.low_rank, (x,), candidate, "eager")
-    found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
+    facts, found = saved(file.low_rank, x, tmp_path)
     fast = found.optimized(file.low_rank)
     assert fast._instead.unfit == "" and set(facts["weights"]) == {"DOWN", "UP", "forward"}
     torch.testing.assert_close(fast(x), file.low_rank(x))
@@ -117,9 +122,7 @@ def test_a_form_reads_them_where_they_are(file: Any, tmp_path: Path) -> None:
 def test_those_of_functions_that_it_calls_are_its_own(file: Any, tmp_path: Path) -> None:
     """They are read where they are, and seen where they are set anew, as its own are; so is what these functions do."""
     x = torch.randn(32, 64)
-    candidate = form_of(file.around, x)
-    facts = facts_of(file.around, (x,), candidate, "eager")
-    found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
+    facts, found = saved(file.around, x, tmp_path)
     fast = found.optimized(file.around)
     assert fast._instead.unfit == "" and set(facts["weights"]) == {"DOWN", "UP", "forward"}
     torch.testing.assert_close(fast(x), file.around(x))
@@ -134,9 +137,7 @@ def test_those_of_functions_that_it_calls_are_its_own(file: Any, tmp_path: Path)
 def test_numbers_that_functions_which_it_calls_refer_to_are_compared(file: Any, tmp_path: Path) -> None:
     """However many calls away: a number when a drop-in is made, what stands in a list in each call."""
     x = torch.randn(32, 64)
-    candidate = form_of(file.outer, x)
-    facts = facts_of(file.outer, (x,), candidate, "eager")
-    found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
+    _, found = saved(file.outer, x, tmp_path)
     fast = found.optimized(file.outer)
     assert fast._instead.unfit == ""
     torch.testing.assert_close(fast(x), file.outer(x))
@@ -185,9 +186,7 @@ def test_what_a_function_closes_over_is_nobodys(file: Any) -> None:
 
 def test_another_file_without_them_is_told(file: Any, tmp_path: Path) -> None:
     x = torch.randn(32, 64)
-    candidate = form_of(file.low_rank, x)
-    facts = facts_of(file.low_rank, (x,), candidate, "eager")
-    found = loaded(write_files(tmp_path / "found", files_of(candidate, facts)))
+    _, found = saved(file.low_rank, x, tmp_path)
     with pytest.raises(KeyError, match="has no tensor"):
         found.optimized(FunctionType(file.low_rank.__code__, {"torch": torch}))
     with pytest.warns(UserWarning, match="the code of the program is another one"):

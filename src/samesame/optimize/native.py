@@ -353,8 +353,8 @@ def _native(
         cut.sort(key=lambda stage: stage.target not in space.early)    # so that they part no others
     counts: Counter[str] = Counter()
     chosen, tiles = list[Scheduled](), dict[str, int]()
-    composed = _composed(kept, specification.outputs, space, cut, Budget(seconds=min(composition, left(until))))
-    conditions = list(composed)
+    budget = Budget(seconds=min(composition, left(until)))
+    conditions = list(_composed(kept, specification.outputs, space, cut, budget))
     found = list(kind.schedules(space, means))
     works = [0 if space.early.issuperset(stage.target for stage in several[0].group)
              else work(several[0].group, specification.extents) for several in found]

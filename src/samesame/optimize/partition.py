@@ -71,6 +71,7 @@ def stages(
     kept = frozenset[str]()
     while True:                                      # what one stage must keep, or folds, another need not do again
         cutter = _Cutter(kept, extents, weights, in_terms)
+        cutter.in_terms &= all(cutter.folds_deep(output.form) <= DEEPEST for output in outputs)
         for output in in_order(outputs):
             cutter.output(output)
         now = frozenset(map(nameless, cutter.kept)) | {fold for fold, times in cutter.folded.items() if times > 1}
@@ -249,7 +250,8 @@ def is_function(x: Form) -> bool:
 
 
 NEAR = 1 << 19                                       # elements that are sooner read again than computed
-SHORTEST, FEW_TERMS = 4, 32                          # of a sum that is written out, and of those within it together
+SHORTEST = 4                                         # terms of a sum that is written out
+DEEPEST = 4                                          # sums in one another: of many steps each would be in each next one
 SHORT = 8                                            # of what runs in lanes, less is not worth them
 MANY_ROWS = 128                                      # whose ends are worth a kernel of their own
 MANY = 8                                             # elements for each of which a function would be computed again
@@ -270,7 +272,7 @@ class _Cutter:
         self.alike: dict[Hashable, list[tuple[Stage, Portion]]] = {}
         self.folded = Counter[str]()            # in how many stages a fold is
         self.taken: dict[str, set[str]] = {}         # factors that take functions, and of which folds they are
-        self.folding: dict[Form, bool] = {}
+        self.folding: dict[Form, int] = {}           # how many folds stand in one another
         self.costly: dict[Form, bool] = {}
 
     def output(self, output: Output) -> None:
@@ -464,15 +466,10 @@ class _Cutter:
         return made(form.operator, form.attributes, tuple(self.inlined(x, axes, own) for x, own in inside))
 
     def is_short(self, form: Form) -> bool:
-        """Whether it is a sum over three coordinates or the like, with few terms also where others are within it."""
+        """Whether it is a sum over three coordinates or the like, within which others have none."""
         return (self.in_terms and form.operator == "fold" and form.attributes[0] == "sum"
-                and size_of(form.attributes[1], self.extents) <= SHORTEST and self.terms(form) <= FEW_TERMS
+                and size_of(form.attributes[1], self.extents) <= SHORTEST and self.folds_deep(form) <= 2
                 and not any(x.operator in ("concat", "lookup") for x in walk(form)))
-
-    def terms(self, form: Form) -> int:
-        """How many there are where all sums in it are written out."""
-        times = size_of(form.attributes[1], self.extents) if form.operator == "fold" else 1
-        return times * max(sum(self.terms(x) for x in form.arguments if self.has_fold(x)), 1)
 
     def is_of_points(self, fold: Form, order: tuple[str, ...]) -> bool:
         """Whether it is a short sum for each of many points, over what lies side by side: lanes are better of points.
@@ -516,8 +513,11 @@ class _Cutter:
         return self.costly[x]
 
     def has_fold(self, form: Form) -> bool:
+        return self.folds_deep(form) > 0
+
+    def folds_deep(self, form: Form) -> int:
         if form not in self.folding:
-            self.folding[form] = form.operator == "fold" or any(map(self.has_fold, form.arguments))
+            self.folding[form] = (form.operator == "fold") + max(map(self.folds_deep, form.arguments), default=0)
         return self.folding[form]
 
 
