@@ -16,9 +16,10 @@ from samesame.graph import Node
 from samesame.operators import execute
 from samesame.optimize.algebra import specified
 from samesame.optimize.forms import Form, fn, load, lookup, plus
+from samesame.optimize.groups import groups
 from samesame.optimize.native import Native, in_stages, native
 from samesame.optimize.oracle import Oracle
-from samesame.optimize.partition import Stage, groups, of_weights
+from samesame.optimize.partition import Stage, of_weights
 
 
 class Magnitude(nn.Module):

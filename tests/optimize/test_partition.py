@@ -25,6 +25,7 @@ from samesame.optimize.forms import (
     fn,
     fold,
     load,
+    lookup,
     made,
     minus,
     number,
@@ -35,9 +36,10 @@ from samesame.optimize.forms import (
     times,
     walk,
 )
-from samesame.optimize.names import nameless, renamed, unshifted
+from samesame.optimize.groups import elsewhere
+from samesame.optimize.names import Named, nameless, unshifted
 from samesame.optimize.native import in_stages, work
-from samesame.optimize.partition import Stage, elsewhere, is_pairwise, stages
+from samesame.optimize.partition import Stage, is_pairwise, stages
 from samesame.optimize.rows import side_by_side
 from samesame.optimize.space import Space
 from samesame.optimize.specification import Output, Specification, Tensor
@@ -207,15 +209,25 @@ def test_other_names_are_told_to_be_names_alone(form: Form, data: st.DataObject)
     axes = sorted({a for x in walk(form) for a in (*x.axes, *(x.attributes[1] if x.operator == "fold" else ()))})
     names = dict(zip(axes, data.draw(st.permutations([*axes, "u", "w"])), strict=False))
     other = with_names(form, names)
-    (shape, own), (again, others) = renamed(form, lambda _: 1), renamed(other, lambda _: 1)
+    (what, own), (again, others) = (Named(lambda _: 1).renamed(x) for x in (form, other))
     assert nameless(form) == nameless(other)
-    assert shape == again
-    assert with_names(other, dict(zip(others, own, strict=True))) is form
+    assert what == again
+    back = {there: here for here, there in names.items()} | dict(zip(others, own, strict=True))
+    assert with_names(other, back) is form
 
 
 def normed(row: str, deep: str, weight: str = "g") -> Form:
     x = load("x", row, deep)
     return times(x, inverse_root_mean_square(x, deep), load(weight, deep))
+
+
+def shifted(outer: str, inner: str) -> Form:
+    """Exponents of a row without its maximum, summed; a name within a binder may be another outside of it."""
+    return fold("sum", outer, fn("exp", minus(load("x", "i", outer), fold("max", inner, load("x", "i", inner)))))
+
+
+def across(name: str, row: str, column: str) -> Form:
+    return fold("sum", (row, column), times(load("w", row), load(name, row, column)))
 
 
 @pytest.mark.parametrize(("one", "other", "same"), [
@@ -228,12 +240,19 @@ def normed(row: str, deep: str, weight: str = "g") -> Form:
     (fold("sum", "k", load("i", "k")), fold("sum", "i", load("i", "i")), True),
     (fold("sum", "k", load("i", "k")), fold("sum", "k", load("k", "k")), False),
     (fold("sum", "k", load("x", "k")), fold("max", "k", load("x", "k")), False),
+    (shifted("k", "l"), shifted("k", "k"), True),
+    (across("x", "k", "l"), across("x", "l", "k"), True),
+    (across("x", "k", "l"), fold("sum", "kl", times(load("w", "l"), load("x", "k", "l"))), False),
+    (lookup("k", load("x", "k"), load("i", "k")), lookup("n", load("x", "n"), load("i", "m")), True),
+    (lookup("k", load("x", "k", "n"), load("i", "m")), lookup("n", load("x", "k", "n"), load("i", "m")), False),
     (load("x", Place(along("i").parts, 1)), load("x", Place(along("i").parts, 2)), False),
     (fn("exp", load("x", "i")), fn("log", load("x", "i")), False),
 ])
 def test_what_is_the_same_but_for_names(one: Form, other: Form, same: bool) -> None:
-    assert (renamed(one, lambda _: 1)[0] == renamed(other, lambda _: 1)[0]) is same
-    assert renamed(one, lambda _: 1)[0] != renamed(other, lambda _: 2)[0]
+    (what, _), (again, _), (larger, _) = (
+        Named(lambda _, extent=extent: extent).renamed(x) for extent, x in ((1, one), (1, other), (2, other)))
+    assert (what == again) is same
+    assert what != larger
 
 
 def test_who_reads_at_other_axes_shares_no_loops() -> None:

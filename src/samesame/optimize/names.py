@@ -1,62 +1,44 @@
 """Forms up to the names of their axes, and to where these begin.
 
 Queries read the norm of row i, keys that of row j: two forms, and one tensor. A form with numbers for the names of its
-axes, in the order in which they are met, is the same for both; sums and products are met in an order without names. A
-neighbour's density is that of row i + 1: the same tensor again, read one row on.
+axes, in an order that its structure gives, is the same for both. What is bound has no name of its own: it is how many
+binders stand within its, so that `Σ_l exp(x[i, l] - max_l x[i, l])` is the same with another l within. A neighbour's
+density is that of row i + 1: the same tensor again, read one row on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from samesame.optimize.forms import Form, Part, Place, substitute, walk
+from samesame.optimize.forms import Form, Part, Place, fresh, substitute, walk
 
 IN_ANY_ORDER = frozenset({"plus", "times", "extremum"})
-
-
-def renamed(form: Form, extent: Callable[[str], int]) -> tuple[Hashable, tuple[str, ...]]:
-    """The form with numbers for the names of its axes, with their extents; and the axes, free and bound ones, in the
-    numbers' order. Forms of which this is the same are the same but for names, and the axes say which is which."""
-    numbers, inner, waiting = dict[str, int](), dict[Form, list[Form]](), [form]
-
-    def number(axis: str) -> int:
-        return numbers.setdefault(axis, len(numbers))
-
-    def met(x: Form) -> tuple[str, list[int]]:
-        """Of equals that may stand in any order, first the one whose axes have been met: of `x[i]·x[j]` in a sum over j
-        the one that is summed."""
-        return nameless(x), sorted(numbers.get(axis, len(numbers)) for axis in x.axes)
-
-    while waiting:
-        x = waiting.pop()
-        if x in inner:
-            continue
-        if x.operator != "fold" or len(x.attributes[1]) == 1:
-            attributes(x, number)
-        inner[x] = sorted(x.arguments, key=met) if x.operator in IN_ANY_ORDER else list(x.arguments)
-        waiting.extend(reversed(inner[x]))
-    every = [*walk(form, arguments=inner.__getitem__)]
-    place = {x: n for n, x in enumerate(every)}
-    shape = tuple((x.operator, attributes(x, number), tuple(place[y] for y in inner[x])) for x in every)
-    return (shape, tuple(map(extent, numbers))), tuple(numbers)
+BINDERS = frozenset({"fold", "lookup", "concat"})    # whose arguments have axes that the result has not
+THIS, OTHERS = -1, -2                                # of axes of which one is told from the others
 
 
 def unshifted(form: Form) -> tuple[Form, dict[str, int]]:
     """The form with its axes as near to the beginning of what is read as they may be, and how far from there it reads.
     Such an axis is all that there is, beside a number, in each place that it is in; others are not moved."""
+    bound = {axis for x in walk(form) for axis in binds(x)}
+    free = {axis: fresh(axis, bound | {*form.axes}) if axis in bound else axis for axis in form.axes}
+    first, fixed = begins(substitute(form, free)), {axis for x in walk(form) for axis in measures(x)}
+    moved = {axis: first[own] for axis, own in free.items() if own in first and axis not in fixed}
+    return substitute(form, {axis: Place((Part(axis),), -offset) for axis, offset in moved.items()}), moved
+
+
+def begins(form: Form) -> dict[str, int]:
+    """Where those of its axes begin that stand alone in all their places. None may be the name of one that is bound."""
     first = dict[str, int]()
     for place in places_of(form):
-        lone = place.parts == (Part(place.axes[0]),) and not place.past if place.parts else False
-        for axis in {*place.axes, *place.past, *(a for part in place.parts for a in part.over)}:
-            first[axis] = min(first.get(axis, place.offset), place.offset) if lone else -1
-    first = {axis: offset for axis, offset in first.items() if axis in form.axes and offset >= 0}
-    for x in walk(form):
-        for axis in tied(x):
-            first.pop(axis, None)
-    return substitute(form, {a: Place((Part(a),), -offset) for a, offset in first.items()}), first
+        for part in place.parts:
+            lone = place.parts == (Part(part.axis),) and not place.past
+            first[part.axis] = min(first.get(part.axis, place.offset), place.offset) if lone else -1
+    joined = {x.attributes[0] for x in walk(form) if x.operator == "concat"}
+    return {axis: n for axis, n in first.items() if axis in form.axes and axis not in joined and n >= 0}
 
 
 class Portion(NamedTuple):
@@ -66,11 +48,74 @@ class Portion(NamedTuple):
     begins: dict[str, int]
 
 
-def portion(form: Form, extent: Callable[[str], int]) -> tuple[Hashable, Portion]:
-    """What is the same for all forms that are portions of one tensor, and which portion this one is."""
-    near, begins = unshifted(form)
-    key, names = renamed(near, lambda axis: 0 if axis in begins else extent(axis))
-    return key, Portion(names, begins)
+class Named:
+    """Forms up to names, where axes have these extents."""
+
+    def __init__(self, extent: Callable[[str], int]) -> None:
+        self.extent = extent
+        self.known = dict[tuple[Form, tuple[int, ...]], str]()
+        self.levels = dict[Form, int]()
+
+    def renamed(self, form: Form) -> tuple[Hashable, tuple[str, ...]]:
+        """What is the same for all forms that are the same but for the names of their axes, which have the same
+        extents; and the axes in an order that says which is which."""
+        names = self.ordered(form, form.axes, {})
+        return (self.digest(form, _numbers(names)), tuple(map(self.extent, names))), names
+
+    def portion(self, form: Form) -> tuple[Hashable, Portion]:
+        """What is the same for all forms that are portions of one tensor, and which portion this one is."""
+        near, begins = unshifted(form)
+        names = self.ordered(near, near.axes, {})
+        extents = tuple(0 if axis in begins else self.extent(axis) for axis in names)
+        return (self.digest(near, _numbers(names)), extents), Portion(names, begins)
+
+    def ordered(self, form: Form, axes: tuple[str, ...], numbers: Mapping[str, int]) -> tuple[str, ...]:
+        """Axes that have no numbers yet, by what the form is where one alone is told from the others: of `x[i]·x[j]`
+        either may be first."""
+        if len(axes) < 2:
+            return axes
+        alike = {**numbers, **dict.fromkeys(axes, OTHERS)}
+        return tuple(sorted(axes, key=lambda axis: (self.digest(form, {**alike, axis: THIS}), axis)))
+
+    def digest(self, form: Form, numbers: Mapping[str, int]) -> str:
+        """Of the form with these numbers for its axes."""
+        def here(x: Form) -> tuple[Form, tuple[int, ...]]:
+            return x, tuple(numbers[axis] for axis in x.axes)
+
+        for x in walk(form, arguments=lambda x: () if x.operator in BINDERS or here(x) in self.known else x.arguments):
+            if here(x) not in self.known:
+                self.known[here(x)] = self.bound(x, numbers) if x.operator in BINDERS else digest(
+                    x, attributes(x, numbers.__getitem__, self.extent), [self.known[here(y)] for y in x.arguments])
+        return self.known[here(form)]
+
+    def bound(self, x: Form, numbers: Mapping[str, int]) -> str:
+        """Of what binds axes, with the extents of these."""
+        last = -self.level(x) << 8
+        match x.operator, *x.attributes:
+            case "fold", monoid, axes:
+                (body,) = x.arguments
+                names = self.ordered(body, axes, numbers)
+                inner = {**numbers, **{axis: last + n for n, axis in enumerate(names)}}
+                return digest(x, (monoid, tuple(map(self.extent, names))), [self.digest(body, inner)])
+            case "lookup", axis:
+                table, index = x.arguments
+                inside = [self.digest(table, {**numbers, axis: last}), self.digest(index, numbers)]
+                return digest(x, self.extent(axis), inside)
+            case "concat", axis, parts:
+                each = [{**numbers, part: last} if part else {**numbers} for part in parts]
+                extents = tuple(part and self.extent(part) for part in parts)
+                return digest(x, (numbers[axis], extents), [*map(self.digest, x.arguments, each)])
+        raise AssertionError(x.operator)
+
+    def level(self, form: Form) -> int:
+        for x in walk(form, arguments=lambda x: () if x in self.levels else x.arguments):
+            if x not in self.levels:
+                self.levels[x] = max((self.levels[y] for y in x.arguments), default=0) + (x.operator in BINDERS)
+        return self.levels[form]
+
+
+def _numbers(names: Iterable[str]) -> dict[str, int]:
+    return {axis: n for n, axis in enumerate(names)}
 
 
 def places_of(form: Form) -> Iterator[Place]:
@@ -79,33 +124,43 @@ def places_of(form: Form) -> Iterator[Place]:
             yield from (place for place in x.attributes if isinstance(place, Place))
 
 
-def tied(x: Form) -> Iterator[str]:
-    """The axes whose extent, or each element, means something to this operator."""
+def measures(x: Form) -> Iterator[str]:
+    """The axes whose extents it takes."""
+    if x.operator == "number":
+        yield from (axis for axis, _ in x.attributes[1])
+    for place in (y for y in x.attributes if isinstance(y, Place)):
+        yield from (*place.past, *(axis for part in place.parts for axis in part.over))
+
+
+def binds(x: Form) -> tuple[str, ...]:
+    """The axes that its arguments have and it has not."""
     match x.operator, *x.attributes:
-        case "fold", _, axes:                                # a name may be bound here and free elsewhere
-            yield from axes
-        case "number", _, powers:
-            yield from (axis for axis, _ in powers)
-        case "lookup", *axes:
-            yield from axes
-        case "concat", axis, parts:
-            yield from (each for each in (axis, *parts) if each is not None)
+        case "fold", _, axes:
+            return tuple(axes)
+        case "lookup", axis:
+            return (axis,)
+        case "concat", _, parts:
+            return tuple(part for part in parts if part is not None)
+    return ()
 
 
 @lru_cache(1 << 14)
 def nameless(form: Form) -> str:
     """A digest of the form without the names of its axes."""
-    inside = [nameless(x) for x in form.arguments]
-    said = form.operator, attributes(form, lambda _: 0), sorted(inside) if form.operator in IN_ANY_ORDER else inside
+    return digest(form, attributes(form, lambda _: 0, lambda _: 0), [nameless(x) for x in form.arguments])
+
+
+def digest(x: Form, own: Hashable, inside: list[str]) -> str:
+    said = x.operator, own, sorted(inside) if x.operator in IN_ANY_ORDER else inside
     return blake2b(repr(said).encode(), digest_size=16).hexdigest()
 
 
-def attributes(x: Form, number: Callable[[str], int]) -> Hashable:
-    """A form's attributes with numbers for its axes."""
+def attributes(x: Form, number: Callable[[str], int], size: Callable[[str], int]) -> Hashable:
+    """A form's attributes with numbers for its axes, and for those of which it takes the extent."""
 
     def put(place: Place) -> Hashable:
-        parts = tuple((number(part.axis), part.factor, tuple(sorted(map(number, part.over)))) for part in place.parts)
-        return parts, place.offset, tuple(sorted(map(number, place.past)))
+        parts = tuple((number(part.axis), part.factor, tuple(sorted(map(size, part.over)))) for part in place.parts)
+        return parts, place.offset, tuple(sorted(map(size, place.past)))
 
     match x.operator, *x.attributes:
         case "load", name, *places:
@@ -115,7 +170,7 @@ def attributes(x: Form, number: Callable[[str], int]) -> Hashable:
         case "fold", monoid, axes:
             return monoid, tuple(sorted(map(number, axes)))
         case "number", value, powers:
-            return value, tuple(sorted((number(axis), exponent) for axis, exponent in powers))
+            return value, tuple(sorted((size(axis), exponent) for axis, exponent in powers))
         case "lookup", axis:
             return number(axis)
         case "concat", axis, parts:

@@ -38,12 +38,13 @@ from samesame.optimize.emit.places import c_type
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form, Place, concat, made, size_of, substitute, walk
 from samesame.optimize.functions import taken_once
+from samesame.optimize.groups import together
 from samesame.optimize.guard import NO_PLACE, guarded
 from samesame.optimize.ir import Program, bound, text
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed
 from samesame.optimize.online import Softmax, softmaxes
-from samesame.optimize.partition import LEAVES, SHORTEST, Stage, factors, in_pairs, of_weights, orders, stages, together
+from samesame.optimize.partition import LEAVES, SHORTEST, Stage, factors, in_pairs, of_weights, orders, stages
 from samesame.optimize.proving import require_order
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives

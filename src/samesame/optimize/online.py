@@ -15,9 +15,10 @@ from functools import partial
 from samesame.formula.expr import Expr, Fold, Leaf, Load, exp, index, mul
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, finite, fn, fold, load, minus, times, walk
+from samesame.optimize.groups import together
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Rescaled, Statement, Store
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors, is_contraction, is_tensor, together
+from samesame.optimize.partition import Stage, factors, is_contraction, is_tensor
 from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 
 

@@ -13,10 +13,10 @@ that lanes of its reader run along, or that the reader sums over.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import combinations
-from math import prod
 
 from samesame.optimize.forms import (
     Form,
@@ -34,9 +34,10 @@ from samesame.optimize.forms import (
     times,
     walk,
 )
-from samesame.optimize.names import Portion, nameless, portion
+from samesame.optimize.names import Named, Portion, nameless
 from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.specification import Output
+from samesame.optimize.streams import streams, streams_in
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def stages(
         nameless(form)                               # from below, as forms may be deeper than calls
     kept = frozenset[str]()
     while True:                                      # what one stage must keep, or folds, another need not do again
-        cutter = _Cutter(kept, extents, weights, in_terms)
+        cutter = _Cutter(kept, [output.form for output in outputs], extents, weights, in_terms)
         cutter.in_terms &= all(cutter.folds_deep(output.form) <= DEEPEST for output in outputs)
         for output in in_order(outputs):
             cutter.output(output)
@@ -262,11 +263,14 @@ NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what su
 
 class _Cutter:
     def __init__(
-        self, anyway: frozenset[str], extents: Mapping[str, int], weights: Collection[str], in_terms: bool
+        self, kept: frozenset[str], forms: Collection[Form], extents: Mapping[str, int], weights: Collection[str],
+        in_terms: bool,
     ) -> None:
         self.in_terms = in_terms                     # short sums are written out
-        self.anyway = anyway                         # what is kept wherever it occurs, without names of axes
         self.extents, self.weights = extents, weights
+        self.named = Named(self.extent)
+        self.streams, streamed = streams(forms, kept, self.named)
+        self.anyway = kept - streamed                # what is kept wherever it occurs, without names of axes
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
         self.alike: dict[Hashable, list[tuple[Stage, Portion]]] = {}
@@ -311,13 +315,13 @@ class _Cutter:
 
     def read_as(self, form: Form, stage: Stage) -> Form:
         """The stage's target is the form from now on, under any names of axes."""
-        key, here = portion(form, self.extent)
+        key, here = self.named.portion(form)
         self.alike.setdefault(key, []).append((stage, here))
         return self.kept.setdefault(form, load(stage.target, *map(along, stage.axes)))
 
     def another(self, form: Form) -> Form | None:
         """What is kept already and holds this form, but for the names of axes and where they begin; at its axes."""
-        key, here = portion(form, self.extent)
+        key, here = self.named.portion(form)
         for stage, there in self.alike.get(key, ()):
             own = dict(zip(there.names, here.names, strict=True))
             far = {axis: here.begins.get(own[axis], 0) - there.begins.get(axis, 0) for axis in stage.axes}
@@ -334,11 +338,14 @@ class _Cutter:
         named: dict[Form, Form] = {}
         form = self.with_points(self.with_tables(self.with_kept(form)), order)
 
+        @cache
         def go(x: Form, order: tuple[str, ...]) -> Form:
             if not self.has_fold(x):
                 return self.invariant(x, form.axes, order)
             if x.axes != form.axes or (x is not form and nameless(x) in self.anyway):
                 return self.keep(x, self.lying(x, order))
+            if (sooner := self.streamed(x, order, form)) is not x:
+                return go(sooner, order)
             if x.operator != "fold":
                 return made(x.operator, x.attributes, tuple(map(go, x.arguments, orders_within(x, order))))
             if x not in named:
@@ -353,10 +360,18 @@ class _Cutter:
         """The form with those of its folds read that are kept already, and what is read along two axes where it has to
         be kept for a fold."""
         every = [*walk(form, arguments=lambda x: () if x.operator == "fold" else x.arguments)]
-        kept = {x: there for x in every if x.operator == "fold" and (there := self.another(x)) is not None}
+        kept = {x: self.another(x) or x for x in every if x.operator == "fold"}
         kept |= {x: self.keep(x, self.lying(x, x.axes)) for x in every
                  if x is not form and x.operator not in LEAVES and nameless(x) in self.anyway and self.crosses(x)}
         return exchanged(form, kept) if kept else form
+
+    def streamed(self, x: Form, order: tuple[str, ...], whole: Form | None = None) -> Form:
+        """A sum as what it adds to the longest stream in it, which is read; but for a stream that is itself made."""
+        found = [*streams_in(x, self.streams)] if x.operator == "plus" else []
+        for stream, rest in sorted(found, key=lambda each: (len(each[1]), nameless(each[0]))):
+            if stream is not whole:
+                return plus(self.keep(stream, self.lying(stream, order)), *rest)
+        return x
 
     def with_tables(self, form: Form) -> Form:
         """The form with whatever is looked up in as a tensor, of its axes first those that the index has, too; and with
@@ -456,14 +471,19 @@ class _Cutter:
 
     def inlined(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
         """Computed again for each element, but for its folds and what has fewer axes."""
-        if not self.has_fold(form):
-            return self.invariant(form, axes, order)
-        if self.is_short(form) and form.axes == axes and nameless(form) not in self.anyway:
-            return self.written_out(form, order)
-        if form.axes != axes or form.operator == "fold" or nameless(form) in self.anyway:
-            return self.keep(form, self.lying(form, order))
-        inside = zip(form.arguments, orders_within(form, order), strict=True)
-        return made(form.operator, form.attributes, tuple(self.inlined(x, axes, own) for x, own in inside))
+        @cache
+        def go(x: Form, order: tuple[str, ...]) -> Form:
+            if not self.has_fold(x):
+                return self.invariant(x, axes, order)
+            if self.is_short(x) and x.axes == axes and nameless(x) not in self.anyway:
+                return self.written_out(x, order)
+            if x.axes != axes or x.operator == "fold" or nameless(x) in self.anyway:
+                return self.keep(x, self.lying(x, order))
+            if (sooner := self.streamed(x, order)) is not x:
+                return go(sooner, order)
+            return made(x.operator, x.attributes, tuple(map(go, x.arguments, orders_within(x, order))))
+
+        return go(form, order)
 
     def is_short(self, form: Form) -> bool:
         """Whether it is a sum over three coordinates or the like, within which others have none."""
@@ -493,14 +513,21 @@ class _Cutter:
     def invariant(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
         """The form, computed for each element of these axes, with what is the same for many of them kept if it takes
         functions: a table of cosines that all heads are turned by, the variances of a mixture's components."""
-        kept = dict[Form, Form]()
-        for x in walk(form, arguments=lambda x: x.arguments if self.varies(x, axes) and x.operator != "concat" else ()):
-            if not self.varies(x, axes) and self.takes_functions(x):
-                kept[x] = self.keep(x, order)
-            elif self.varies(x, axes) and x.operator == "concat":
-                each = zip(x.arguments, orders_within(x, axes), orders_within(x, order), strict=True)
-                kept[x] = made(x.operator, x.attributes, tuple(self.invariant(*part) for part in each))
-        return exchanged(form, kept) if kept else form
+        @cache
+        def go(form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
+            def varies(x: Form) -> bool:
+                return self.varies(x, axes)
+
+            kept = dict[Form, Form]()
+            for x in walk(form, arguments=lambda x: x.arguments if varies(x) and x.operator != "concat" else ()):
+                if not varies(x) and self.takes_functions(x):
+                    kept[x] = self.keep(x, order)
+                elif varies(x) and x.operator == "concat":
+                    inside = map(go, x.arguments, orders_within(x, axes), orders_within(x, order))
+                    kept[x] = made(x.operator, x.attributes, tuple(inside))
+            return exchanged(form, kept) if kept else form
+
+        return go(form, axes, order)
 
     def varies(self, x: Form, axes: Iterable[str]) -> bool:
         """Whether each value of it is for a few elements of these axes only."""
@@ -565,53 +592,3 @@ def of_weights(stages: Iterable[Stage], weights: Collection[str], outputs: Colle
         if stage.target not in outputs and not looks_up and stage.reads <= {*weights, *early}:
             early.add(stage.target)
     return frozenset(early)
-
-
-def groups(
-    stages: list[Stage], alone: Iterable[str] = (), early: Collection[str] = ()
-) -> Iterator[list[Stage]]:
-    """Neighbouring stages that may share the loops over the axes they have in common; `alone` are targets that stand
-    by themselves, `early` those that are made once."""
-    group: list[Stage] = []
-    for stage in stages:
-        apart = group and (stage.target in alone or group[-1].target in alone or not shared([*group, stage])
-                           or elsewhere(stage, group) or (stage.target in early) is not (group[-1].target in early))
-        if apart:
-            yield group
-            group = []
-        group.append(stage)
-    if group:
-        yield group
-
-
-def ended(group: list[Stage], extents: Callable[[str], int]) -> list[list[Stage]]:
-    """A group of rows, and by itself what each row has one of at its end, where that takes functions of many rows: it
-    runs in lanes, then."""
-    axes, k = set(shared(group)), len(group)
-    while k and not group[k - 1].folds and {*group[k - 1].axes} == axes:
-        k -= 1
-    costly = any(map(is_function, walk(*(stage.value for stage in group[k:]))))
-    return [group[:k], group[k:]] if k and costly and prod(map(extents, axes)) >= MANY_ROWS else [group]
-
-
-def elsewhere(stage: Stage, group: Iterable[Stage]) -> bool:
-    """Whether a stage reads what one of the group makes at other axes than it is made at."""
-    own = {other.target: tuple(map(along, other.axes)) for other in group}
-    looked_up = any(x.operator == "lookup" and table_of(x).attributes[0] in own for x in walk(stage.whole))
-    return looked_up or any(x.operator == "load" and x.attributes[1:] != own.get(x.attributes[0], x.attributes[1:])
-                            for x in walk(stage.whole))
-
-
-def together(stage: Stage, group: list[Stage]) -> Stage:
-    """The stage with those of its group that it reads put in."""
-    earlier = {other.target: other for other in group if other is not stage}
-    whole = stage.whole
-    while any(x.operator == "load" and x.attributes[0] in earlier for x in walk(whole)):
-        whole = replaced(whole, {name: other.whole for name, other in earlier.items()},
-                         {name: other.axes for name, other in earlier.items()})
-    return Stage(stage.target, stage.axes, whole, {}, stage.dtype)
-
-
-def shared(stages: list[Stage]) -> tuple[str, ...]:
-    """The axes that all these stages have, in the first one's order."""
-    return tuple(axis for axis in stages[0].axes if all(axis in stage.axes for stage in stages))

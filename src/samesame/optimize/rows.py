@@ -15,8 +15,9 @@ from functools import partial
 from math import prod
 
 from samesame.formula.expr import Expr, FloorDiv, const
+from samesame.optimize.groups import shared, together
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
-from samesame.optimize.partition import SHORT, Stage, replaced, shared, together
+from samesame.optimize.partition import SHORT, Stage, replaced
 from samesame.optimize.proving import Elements
 from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 

@@ -14,10 +14,11 @@ from itertools import chain
 
 from samesame.optimize import contraction
 from samesame.optimize.contraction import columns, common_depth, dots, lanes, parts
+from samesame.optimize.groups import ended, groups
 from samesame.optimize.guard import NO_PLACE
 from samesame.optimize.guard import scheduled as guard
 from samesame.optimize.online import Softmax, online
-from samesame.optimize.partition import Stage, ended, groups, is_contraction, is_pairwise
+from samesame.optimize.partition import Stage, is_contraction, is_pairwise
 from samesame.optimize.rows import blocks, few_beside, rows, side_by_side
 from samesame.optimize.space import NoSchedule, Scheduled, Space
 

@@ -17,10 +17,11 @@ from samesame.formula.expr import TRUE, Expr, FloorDiv, Index, Size, add, and_, 
 from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, Part, Place, along, base, but_indices, formula, walk
+from samesame.optimize.groups import together
 from samesame.optimize.ir import Buffer, Dim, Kind, Program, Statement, Tile, When
 from samesame.optimize.ir import loop as new_loop
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors, is_tensor, table_of, together
+from samesame.optimize.partition import Stage, factors, is_tensor, table_of
 from samesame.optimize.proving import Checked, Elements, proved, with_elements
 from samesame.optimize.specification import Specification
 

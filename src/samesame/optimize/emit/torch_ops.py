@@ -39,7 +39,7 @@ from samesame.optimize.emit.variables import (
 )
 from samesame.optimize.emit.wholes import READ_IN_PLACE, spans, wholes
 from samesame.optimize.forms import Form, Infinity, Part, Place, finite, size_of, text
-from samesame.optimize.names import portion, renamed
+from samesame.optimize.names import Named
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import parts_of
 from samesame.optimize.specification import KEPT, Dims, Output, Specification
@@ -77,6 +77,7 @@ class Printer:
         self.made: dict[Any, tuple[Variable, tuple[str, ...]]] = {}
         self.shown: dict[str | Form, str] = {}
         self.keys: dict[Form, tuple[int, tuple[str, ...]]] = {}
+        self.named = Named(self.extent)
         self.codes: dict[Any, int] = {}
         self.read: dict[str, str] = {}               # tensor → the expression that it is
         self.sums: list[frozenset[int]] = []
@@ -150,9 +151,8 @@ class Printer:
     def key(self, form: Form) -> tuple[int, tuple[str, ...]]:
         """What the form is up to the names of its axes, as a number, and its axes in an order that all such have."""
         if form not in self.keys:
-            whole, names = renamed(form, self.extent)
-            free = tuple(axis for axis in names if axis in form.axes)
-            self.keys[form] = self.codes.setdefault(whole, len(self.codes)), free
+            whole, names = self.named.renamed(form)
+            self.keys[form] = self.codes.setdefault(whole, len(self.codes)), names
         return self.keys[form]
 
     def variable(self, form: Form) -> Variable:
@@ -166,7 +166,7 @@ class Printer:
         """A portion of a tensor that is computed as a whole."""
         if not self.wholes or not form.axes or form.operator in READ_IN_PLACE:
             return None
-        key, here = portion(form, self.extent)
+        key, here = self.named.portion(form)
         whole = self.wholes.get(key)
         if whole is None or form == whole.form or spans(here, self.extent) == whole.spans:
             return None

@@ -1,0 +1,134 @@
+"""Programs of many steps: what each adds to is one tensor, and what is the same but for names is made once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+from optimize.test_native import several
+from samesame.capture import capture
+from samesame.optimize.forms import Form, fn, fold, load, plus, power
+from samesame.optimize.names import Named, nameless
+from samesame.optimize.partition import Stage
+from samesame.optimize.partition import stages as cut_in_stages
+from samesame.optimize.read import read
+from samesame.optimize.streams import streams, streams_in
+
+
+class Residual(nn.Module):
+    """Blocks that each add to what comes in."""
+
+    def __init__(self, blocks: int) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(24) for _ in range(blocks))
+        self.up = nn.ModuleList(nn.Linear(24, 40) for _ in range(blocks))
+        self.down = nn.ModuleList(nn.Linear(40, 24) for _ in range(blocks))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for norm, up, down in zip(self.norms, self.up, self.down, strict=True):
+            x = x + down(torch.relu(up(norm(x))))
+        return x
+
+
+class Attended(nn.Module):
+    """Steps of which each adds a softmax of what the one before has made."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.steps, self.weight = steps, nn.Parameter(torch.randn(24, 24))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(self.steps):
+            x = x + torch.softmax(x @ self.weight, -1)
+        return x
+
+
+def normed(steps: int) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """Power iteration."""
+    def run(a: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        for _ in range(steps):
+            v = a @ v
+            v = v / v.norm()
+        return v
+    return run
+
+
+def turned(steps: int) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """Each step reads the one before four times."""
+    def run(x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
+        for _ in range(steps):
+            y = torch.einsum("nj,jk->nk", x, turn)
+            x = (x + y) / (1 + (x - y).abs())
+        return x
+    return run
+
+
+def cut(program: Callable[..., torch.Tensor], *inputs: torch.Tensor) -> list[Stage]:
+    specification = read(capture(program, inputs))
+    return cut_in_stages(specification.outputs, specification.extents)
+
+
+X, A = torch.randn(6, 24), torch.randn(24, 24)
+CHAINS = [
+    (lambda n: cut(Residual(n), X), 5),              # a mean, a variance, the normed row, what is hidden, the sum
+    (lambda n: cut(Attended(n), X), 4),              # a product, its maximum, the exponents' sum, the sum
+    (lambda n: cut(normed(n), A, A[0]), 2),
+    (lambda n: cut(turned(n), torch.randn(150, 3), torch.randn(3, 3)), 2),
+]
+
+
+@pytest.mark.parametrize(("chain", "each"), CHAINS)
+def test_each_step_has_as_many_stages_as_the_one_before(chain: Callable[[int], list[Stage]], each: int) -> None:
+    few, many = chain(8), chain(20)
+    assert len(many) - len(few) == 12 * each
+
+
+@pytest.mark.parametrize("module", [Residual, Attended])
+def test_a_step_reads_the_one_before_and_none_before_that(module: type[nn.Module]) -> None:
+    stages = cut(module(8), X)
+    made = {stage.target: n for n, stage in enumerate(stages)}
+    reach = [n - made[name] for n, stage in enumerate(stages) for name in stage.reads if name in made]
+    assert max(reach) <= 5
+    assert not any("x" in stage.reads for stage in stages[6:])
+
+
+@pytest.mark.parametrize("module", [Residual, Attended])
+def test_kernels_of_many_steps_make_what_the_program_makes(module: type[nn.Module]) -> None:
+    for result, expected in zip(*several(module(4), (X,)), strict=True):
+        torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-4)
+
+
+SUM, X_I, Y_I = fold("sum", "k", load("a", "i", "k")), load("x", "i"), load("y", "i")
+SQUARES = fold("sum", "ij", power(plus(SUM, X_I, load("z", "j")), 2))
+
+
+def found(*forms: Form, kept: Form = SUM) -> tuple[set[frozenset[str]], set[str]]:
+    return streams(forms, {nameless(kept)}, Named(lambda _: 8))
+
+
+def test_a_fold_has_companions_where_nothing_but_sums_with_them_take_it() -> None:
+    wider = power(plus(SUM, X_I, Y_I), 3)
+    both = {frozenset({nameless(SUM), nameless(X_I)})}
+    assert found(SQUARES, wider) == (both, {nameless(SUM)})
+    for less in (found(SQUARES, wider, kept=X_I), found(SQUARES, wider, fn("exp", SUM)), found(SQUARES, wider, SUM),
+                 found(SQUARES, power(plus(SUM, Y_I), 2))):
+        assert less == (set(), set())
+
+
+def test_a_sum_that_is_kept_is_read_where_others_continue_it() -> None:
+    part, whole = plus(fn("exp", SUM), X_I), plus(fn("exp", SUM), X_I, Y_I)
+    (terms,), folds = found(whole, fn("exp", part), kept=part)
+    assert folds == set() and terms == {*map(nameless, part.arguments)}
+    assert dict(streams_in(whole, {terms})) == {part: [Y_I]}
+    assert not dict(streams_in(plus(fn("exp", SUM), Y_I), {terms}))
+
+
+def test_terms_that_are_alike_but_for_the_axis_are_no_companions() -> None:
+    """`Σ_k a[i, j, k] + x[i]` and `Σ_k a[i, j, k] + x[j]`: neither is the other's."""
+    sums = fold("sum", "k", load("a", "i", "j", "k"))
+    rows, columns = (fold("max", "ij", plus(sums, load("x", axis))) for axis in "ij")
+    assert found(plus(rows, columns), kept=sums) == (set(), set())
+    assert found(fold("max", "ij", plus(sums, load("x", "i"), load("x", "j"))), kept=sums) == (set(), set())
