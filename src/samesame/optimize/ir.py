@@ -26,11 +26,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 
-from samesame.formula.expr import Expr, Index, Leaf, Load, Size, const, index, rebuild, walk
+from samesame.formula.expr import (
+    Expr,
+    Fold,
+    Index,
+    Lambda,
+    Leaf,
+    Load,
+    Opaque,
+    Size,
+    Unsupported,
+    const,
+    index,
+    rebuild,
+    walk,
+)
 from samesame.formula.show import unicode
 from samesame.formula.sizes import replaced
 
@@ -287,6 +301,48 @@ class _Binding:
     def size(self, size: Dim) -> Dim:
         """An int where nothing is left symbolic."""
         return replaced(self.expr(size), {}) if isinstance(size, Expr) else size
+
+
+def anonymous(thing: Any, numbers: Mapping[str, int]) -> Any:
+    """Programs or expressions, or several of them, with the names of tensors and sizes, and all variables, in the order
+    in which they are met: equal for those that are the same but for these."""
+    return _Anonymous(numbers)(thing)
+
+
+class _Anonymous(_Binding):
+    """Each name and each variable becomes another, wherever it is: what holds of the result holds of what was given."""
+
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        super().__init__(numbers)
+        self.names: dict[str, str] = {}
+
+    def name(self, name: str) -> str:
+        return self.names.setdefault(name, str(len(self.names)))
+
+    def __call__(self, thing: Any) -> Any:
+        match thing:
+            case Buffer(name) if thing not in self.buffers:
+                self.buffers[thing] = replace(super().__call__(thing), name=self.name(name))
+            case Kernel():
+                return replace(super().__call__(thing), name="")
+        return super().__call__(thing)
+
+    def _expr(self, e: Expr) -> Expr:
+        match e:
+            case Size(name, minimum) if name not in self.numbers:
+                return Size(self.name(name), minimum)
+            case Index(_, extent):
+                return Index(len(self.exprs), self.expr(extent))
+            case Load(leaf, indices):
+                shape, (low, high) = tuple(map(self.size, leaf.shape)), leaf.bounds or (0, 0)
+                bounds = leaf.bounds and (self.size(low), self.size(high))
+                own = replace(leaf, name=self.name(leaf.name), shape=shape, bounds=bounds)
+                return Load(own, tuple(map(self.expr, indices)))
+            case Fold(monoid, variables, body):
+                return Fold(monoid, tuple(cast(Index, self.expr(each)) for each in variables), self.expr(body))
+            case Lambda() | Opaque():
+                raise Unsupported(f"{type(e).__name__} has names that are not looked into")
+        return super()._expr(e)
 
 
 def symbols(thing: Any) -> frozenset[str]:

@@ -55,6 +55,7 @@ class Named:
         self.extent = extent
         self.known = dict[tuple[Form, tuple[int, ...]], str]()
         self.levels = dict[Form, int]()
+        self.portions = dict[Form, tuple[Hashable, Portion]]()
 
     def renamed(self, form: Form) -> tuple[Hashable, tuple[str, ...]]:
         """What is the same for all forms that are the same but for the names of their axes, which have the same
@@ -64,10 +65,12 @@ class Named:
 
     def portion(self, form: Form) -> tuple[Hashable, Portion]:
         """What is the same for all forms that are portions of one tensor, and which portion this one is."""
-        near, begins = unshifted(form)
-        names = self.ordered(near, near.axes, {})
-        extents = tuple(0 if axis in begins else self.extent(axis) for axis in names)
-        return (self.digest(near, _numbers(names)), extents), Portion(names, begins)
+        if form not in self.portions:
+            near, moved = unshifted(form)
+            names = self.ordered(near, near.axes, {})
+            extents = tuple(0 if axis in moved else self.extent(axis) for axis in names)
+            self.portions[form] = (self.digest(near, _numbers(names)), extents), Portion(names, moved)
+        return self.portions[form]
 
     def ordered(self, form: Form, axes: tuple[str, ...], numbers: Mapping[str, int]) -> tuple[str, ...]:
         """Axes that have no numbers yet, by what the form is where one alone is told from the others: of `x[i]·x[j]`

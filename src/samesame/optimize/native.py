@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -40,7 +40,7 @@ from samesame.optimize.forms import Form, Place, concat, made, size_of, substitu
 from samesame.optimize.functions import taken_once
 from samesame.optimize.groups import together
 from samesame.optimize.guard import NO_PLACE, guarded
-from samesame.optimize.ir import Program, bound, text
+from samesame.optimize.ir import Program, anonymous, bound
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed
 from samesame.optimize.online import Softmax, softmaxes
@@ -225,14 +225,19 @@ def tried(
 
 
 def once(tune: Tune) -> Tune:
-    """The same, but asked once for programs that read the same."""
-    known: dict[Any, Tuned] = {}
+    """The same, but asked once for programs that are the same but for names: the blocks of a network, the steps of an
+    iteration."""
+    known: dict[tuple[Program, ...], tuple[Tuned, list[str]]] = {}
 
     def remembered(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
-        key = tuple(text(kernel) for program in programs for kernel in program.kernels), tuple(sorted(sizes.items()))
+        key = anonymous(tuple(programs), sizes)
+        names = [tile.size.name for program in programs for tile in program.tiles]
         if key not in known:
-            known[key] = tune(programs, sizes, share / FORMS)
-        return known[key]
+            known[key] = tune(programs, sizes, share / FORMS), names
+            return known[key][0]
+        tuned, others = known[key]
+        own = dict(zip(others, names, strict=True))
+        return replace(tuned, numbers={own[name]: n for name, n in tuned.numbers.items()}, measured=())
 
     return remembered
 

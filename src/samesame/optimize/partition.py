@@ -69,9 +69,9 @@ def stages(
     outputs = tuple(replace(output, form=in_pairs(output.form, extents)) for output in outputs)
     for form in walk(*(output.form for output in outputs)):
         nameless(form)                               # from below, as forms may be deeper than calls
-    kept = frozenset[str]()
+    kept, named = frozenset[str](), Named(lambda axis: size_of([axis], extents))
     while True:                                      # what one stage must keep, or folds, another need not do again
-        cutter = _Cutter(kept, [output.form for output in outputs], extents, weights, in_terms)
+        cutter = _Cutter(kept, [output.form for output in outputs], named, extents, weights, in_terms)
         cutter.in_terms &= all(cutter.folds_deep(output.form) <= DEEPEST for output in outputs)
         for output in in_order(outputs):
             cutter.output(output)
@@ -263,12 +263,11 @@ NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what su
 
 class _Cutter:
     def __init__(
-        self, kept: frozenset[str], forms: Collection[Form], extents: Mapping[str, int], weights: Collection[str],
-        in_terms: bool,
+        self, kept: frozenset[str], forms: Collection[Form], named: Named, extents: Mapping[str, int],
+        weights: Collection[str], in_terms: bool,
     ) -> None:
         self.in_terms = in_terms                     # short sums are written out
-        self.extents, self.weights = extents, weights
-        self.named = Named(self.extent)
+        self.named, self.extents, self.weights = named, extents, weights
         self.streams, streamed = streams(forms, kept, self.named)
         self.anyway = kept - streamed                # what is kept wherever it occurs, without names of axes
         self.stages: list[Stage] = []

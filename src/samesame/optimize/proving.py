@@ -13,10 +13,12 @@ from samesame.formula.binders import put
 from samesame.formula.equal import Budget, NotProved, Proved, prove_equal
 from samesame.formula.expr import ONE, ZERO, Expr, Fold, Leaf, Load, Unsupported, Where, index, rebuild, walk, where
 from samesame.formula.tensor import Tensor
-from samesame.optimize.ir import Buffer, Kernel, Program
+from samesame.optimize.ir import Buffer, Kernel, Program, anonymous
 from samesame.optimize.meaning import Claim, Malformed, meaning
 
 BUDGET = Budget(seconds=4.0)                         # of one question
+MOST = 4096                                          # answers that are kept
+KNOWN: dict[tuple[Expr, Expr], Proved] = {}
 Elements = Mapping[str, Callable[[tuple[Expr, ...]], Expr]]         # what stands for a tensor's element, by name
 
 
@@ -102,9 +104,9 @@ def _questions(
 ) -> Iterator[tuple[str, str, Proved | NotProved]]:
     found = meaning(kernel, claims)
     for outside, text in found.obligations:
-        answer = prove_equal(where(with_any(outside), 1, 0), ZERO, budget=budget)
+        answer = _asked(where(with_any(outside), 1, 0), ZERO, budget)
         if isinstance(answer, NotProved) and with_any(outside) is not outside:
-            answer = prove_equal(where(outside, 1, 0), ZERO, budget=budget)
+            answer = _asked(where(outside, 1, 0), ZERO, budget)
         yield "accesses", f"{text}; ", answer
     for left, right, name in found.equations:
         yield name, "it holds something else; ", _equal(left, right, budget)
@@ -135,7 +137,22 @@ def _equal(left: Expr, right: Expr, budget: Budget) -> Proved | NotProved:
     if alike(left, right):
         return Proved("normal form", (), "written alike")
     if isinstance(left, Where) and alike(left.then, right):
-        everywhere = prove_equal(where(left.condition, 1, 0), ONE, budget=budget)
+        everywhere = _asked(where(left.condition, 1, 0), ONE, budget)
         if isinstance(everywhere, Proved):
             return everywhere
-    return prove_equal(left, right, budget=budget)
+    return _asked(left, right, budget)
+
+
+def _asked(left: Expr, right: Expr, budget: Budget) -> Proved | NotProved:
+    """What the prover says. That two are equal, under no conditions, it is asked once for all that are the same but for
+    names: the blocks of a network, the steps of an iteration."""
+    try:
+        key = anonymous((left, right), {})
+    except Unsupported:
+        return prove_equal(left, right, budget=budget)
+    answer = KNOWN.get(key) or prove_equal(left, right, budget=budget)
+    if isinstance(answer, Proved) and not answer.conditions:
+        if len(KNOWN) >= MOST:
+            KNOWN.clear()
+        KNOWN[key] = answer
+    return answer

@@ -26,7 +26,7 @@ from samesame.report.optimized import Step
 
 LIMITS = Budget(nodes=2000, iterations=8, seconds=2.0, matches=1000)
 SAME = 1e-3
-LARGE = 100                                          # operators in a formula, to be drawn
+LARGE = 300                                          # operators in a formula that is drawn, as it is written
 FREE = ("load", "number", "position")
 
 
@@ -120,7 +120,7 @@ def drawn(
 ) -> str:
     """The form, named so, as a <math> element; its indices are in the order of these axes, or of its own. Empty where
     it has no formula, or one that nobody would read."""
-    if sum(1 for _ in walk(form)) > LARGE:
+    if written(form) > LARGE:
         return ""
     order = tuple(axes) or form.axes
     sizes = tuple(extents[axis] if axis in extents else extents[base(axis)] for axis in order)
@@ -129,6 +129,14 @@ def drawn(
             form, dict(zip(order, at, strict=True)), extents, leaves)))
     except Unsupported:
         return ""
+
+
+def written(form: Form) -> int:
+    """How many operators stand in the form as it is written: what is read twice stands there twice."""
+    sizes: dict[Form, int] = {}
+    for x in walk(form):
+        sizes[x] = 1 + sum(sizes[y] for y in x.arguments)
+    return sizes[form]
 
 
 class Prices:
