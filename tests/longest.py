@@ -182,7 +182,6 @@ LONGEST = {
     },
     "operators/test_provisos.py": {
         "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[a piece of what is left]",
-        "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[a piece]",
         "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[of numbers]",
         "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[what is left in a piece]",
         "test_a_row_that_a_mask_hides_is_spoken_of_however_the_mask_is_made[what is left]",

@@ -48,7 +48,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.scalars import LOGARITHMS, OF_ITS_SIGN, SCALARS
-from samesame.formula.spans import Places, between
+from samesame.formula.spans import ABOVE, BELOW, FINITE, Places, between
 from samesame.formula.tensor import leaf
 
 HALF = Fraction(1, 2)
@@ -299,3 +299,9 @@ def test_what_is_known_of_integers_is_taken():
     assert Signs(least=lambda e: 3 if e is number else None).is_positive(number)
     one = Fold("max", (index(number),), exp(ROW[0]))
     assert Signs(holds=lambda condition: condition is given).is_positive(one) and not EVIDENT.is_positive(one)
+
+
+def test_a_number_less_a_bound_that_may_be_infinite_may_be_minus_infinity() -> None:
+    x, y = leaf("x", ())[()], leaf("y", ())[()]
+    assert BELOW in Places({"x": FINITE, "y": FINITE | {ABOVE}}).of(x - maximum(x, y))
+    assert BELOW not in Places({"x": FINITE, "y": FINITE}).of(x - maximum(x, y))

@@ -11,6 +11,7 @@ from samesame.formula.expr import Add, Load, Mul, Opaque, Pow, Unsupported, inde
 from samesame.formula.tensor import Tensor, leaf
 from samesame.graph import Dtype, Node, TensorType
 from samesame.operators import MOVEMENT, explain, meaning_of
+from samesame.operators.explain import compares_beyond
 from samesame.operators.table import packet
 
 X = Node("x", "input", type=TensorType((2, 3), "float32"))
@@ -157,3 +158,10 @@ def test_movement_computes_nothing() -> None:
                 assert not arithmetic, f"{operator}: {arithmetic[0]}"
                 looked_at.add(packet(operator))
     assert len(looked_at) > 40, sorted(MOVEMENT - looked_at)
+
+
+@pytest.mark.parametrize(("number", "beyond"), [(-1, True), (0, False), (255, False), (256, True)])
+def test_a_number_is_compared_as_what_it_wraps_to(number: int, beyond: bool) -> None:
+    """Torch makes 255 of −1 beside a uint8, and no formula says that."""
+    x = Node("x", "input", type=TensorType((2,), "uint8"))
+    assert compares_beyond(Node("n", "aten.eq.Scalar", (x, number), {}, TensorType((2,), "bool"))) is beyond

@@ -174,6 +174,15 @@ def test_kernels_look_up_what_torch_does_and_raise_its_errors(name: str, tmp_pat
                     assert error_of(fast, *outside) == error_of(module, *outside)
 
 
+@pytest.mark.parametrize("value", [4, 5, -1])
+def test_the_first_place_behind_the_last_is_none(value: int, tmp_path: Path) -> None:
+    module, table = module_of(lambda w, ids: F.embedding(ids, w).exp() + 1), reals(5, 8)
+    tensors = table, torch.tensor([[0, 1, 2], [3, 4, 0]])
+    fast = dropped_in(module, tensors, candidate(module, tensors), tmp_path)
+    others = table, torch.tensor([[0, 1, 2], [3, value, 0]])
+    assert error_of(fast, *others) == error_of(module, *others)
+
+
 def unguarded(name: str) -> tuple[str, Description]:
     """A program's kernels, but for the one that would stop the others."""
     function, tensors = PROGRAMS[name]

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 import torch
+from tests.optimize.compiled_programs import untimed
 from torch import nn
 
 from optimize.test_native import several
 from samesame.capture import capture
+from samesame.optimize.algebra import specified
 from samesame.optimize.forms import Form, fn, fold, load, plus, power
+from samesame.optimize.ir import Program
 from samesame.optimize.names import Named, nameless
+from samesame.optimize.native import in_stages, native, once
 from samesame.optimize.partition import Stage
 from samesame.optimize.partition import stages as cut_in_stages
 from samesame.optimize.read import read
+from samesame.optimize.search import drawn, written
 from samesame.optimize.streams import streams, streams_in
+from samesame.optimize.tune import Tuned
 
 
 class Residual(nn.Module):
@@ -132,3 +138,27 @@ def test_terms_that_are_alike_but_for_the_axis_are_no_companions() -> None:
     rows, columns = (fold("max", "ij", plus(sums, load("x", axis))) for axis in "ij")
     assert found(plus(rows, columns), kept=sums) == (set(), set())
     assert found(fold("max", "ij", plus(sums, load("x", "i"), load("x", "j"))), kept=sums) == (set(), set())
+
+
+def test_formulas_that_nobody_would_read_are_not_drawn() -> None:
+    """Each step reads the one before four times, so that twenty are as many as a billion, as they are written."""
+    specification = read(capture(turned(20), (torch.randn(150, 3), torch.randn(3, 3))))
+    (output,) = specification.outputs
+    assert written(output.form) > 4**20 and drawn(output.form, specification.extents) == ""
+    assert written(plus(fn("exp", X_I), fn("exp", X_I))) == 3 + written(fn("exp", X_I))
+
+
+def test_blocks_that_are_alike_are_tuned_once() -> None:
+    asked = list[int]()
+
+    def tune(programs: Sequence[Program], sizes: Mapping[str, int], share: float) -> Tuned:
+        asked.append(len(programs))
+        return untimed(programs, sizes, share)
+
+    module = Residual(6)
+    specification = specified(module, (X,), capture(module, (X,)))
+    whole, kept = in_stages(specification, [root.form for root in specification.roots()])
+    found = native(whole, once(tune), kept)
+    assert len(asked) < len(found.chosen) / 2
+    tiles = {tile.size.name for each in found.chosen for tile in each.program.tiles}
+    assert tiles and tiles == {*found.tiles}

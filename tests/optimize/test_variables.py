@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -205,3 +206,14 @@ class Listed(nn.Module):
 def test_a_parameter_in_a_list_is_refused_with_what_to_do() -> None:
     with pytest.raises(Refused, match=r"Listed reads a parameter that is in no module by name .* nn.ParameterList"):
         optimize(Listed(), (torch.randn(4, 8),), minutes=0.1, threads=1)
+
+
+def test_a_decorated_helper_is_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its decorator is of another file, and so is the function that is called."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "ways_of_telling.py").write_text(
+        "import functools\ndef told(f):\n    @functools.wraps(f)\n    def g(x):\n        return f(x)\n    return g\n")
+    (tmp_path / "decorated_helper.py").write_text(
+        "from ways_of_telling import told\nTABLE = 2.0\n@told\ndef helper(x):\n    return x * TABLE\n"
+        "def f(x):\n    return helper(x)\n")
+    assert "TABLE" in variables_of_file(import_module("decorated_helper").f)

@@ -180,3 +180,10 @@ def test_a_claim_with_masks_computes_what_the_claim_does_with_infinities_in_it()
     found = execute(hidden.graph, {"x": numbers, "y": numbers + 1, **given})
     assert all(torch.equal(found[side], wanted[side]) for side in ("left", "right"))
     assert hidden.key != claim.key
+
+
+def test_of_a_tensor_with_a_nan_beside_an_infinity_no_formula_speaks():
+    x = Node("x", "input", type=TensorType((2,), "float64"))
+    claim = Block(Graph("block", (x,), (), {}), {}, {}, False, "key")
+    assert infinite(claim, {"x": ALL}, {"x": torch.tensor([1, -torch.inf])}) == {"x": tuple(FILLS)}
+    assert infinite(claim, {"x": ALL}, {"x": torch.tensor([torch.nan, -torch.inf])}) == {"x": ()}

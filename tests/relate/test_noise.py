@@ -44,6 +44,8 @@ def test_another_number_in_it_is() -> None:
 PAIRS: dict[str, tuple[Program, Program, float, bool]] = {     # at which values rounding decides
     "large angles, in another order": (lambda x, y: (x * y * 3e9).sin(), lambda x, y: (3e9 * y * x).sin(), 15.0, True),
     "and twice as much": (lambda x, y: (x * y * 3e9).sin(), lambda x, y: 2 * (3e9 * y * x).sin(), 15.0, False),
+    "and one element by itself": (lambda x, y: (x * y * 3e9).sin(),
+                                  lambda x, y: (3e9 * y * x).sin() + 0.1 * (torch.arange(40) == 7), 15.0, False),
     "small ones": (lambda x, y: (x * y * 3).sin(), lambda x, y: (3 * y * x).sin(), 0.1, False),
     "another epsilon": (lambda x, y: x / (y + 1e-5), lambda x, y: x / (y + 1e-6), 1.0, False),
     "what cancels": (lambda x, y: (x + 1e9 * y) - 1e9 * y, lambda x, y: x * (1e9 * y) / (1e9 * y), 1.0, True),

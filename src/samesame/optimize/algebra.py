@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from math import inf
@@ -22,11 +23,14 @@ from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.emit.variables import constant
 from samesame.optimize.forms import Form, finite, fold, made, text, times, walk
 from samesame.optimize.job import example_of
+from samesame.optimize.names import IN_ANY_ORDER
 from samesame.optimize.read import read
 from samesame.optimize.search import Found, Rewriting, drawn
 from samesame.optimize.specification import Specification
 from samesame.report.optimized import Formula
 
+READABLE = 200                                       # letters of a formula
+MANY = 6                                             # formulas, which nobody reads either
 GAIN = 0.95                                          # of the program's own cost: less than that hardly shows in torch
 
 
@@ -152,11 +156,47 @@ def numbers_first(form: Form) -> Form:
 
 
 def changed(specification: Specification, forms: Rewriting) -> tuple[str, ...]:
-    """Each formula that is another one now, and not only one whose numbers stand elsewhere."""
-    pairs = ((numbers_first(root.form), numbers_first(new))
-             for root, new in zip(specification.roots(), forms.outputs, strict=True))
-    lines = [f"{text(old, brief=True)} → {text(new, brief=True)}" for old, new in pairs if old is not new]
+    """Each formula that is another one now, and not only one whose numbers stand elsewhere; of long ones what is
+    another in them."""
+    pairs = [(numbers_first(root.form), numbers_first(new))
+             for root, new in zip(specification.roots(), forms.outputs, strict=True)]
+    if any(len(shown(form)) > READABLE for pair in pairs for form in pair):
+        pairs = [part for old, new in pairs for part in apart(old, new)]
+    lines = [*dict.fromkeys(f"{shown(old)} → {shown(new)}" for old, new in pairs if old is not new)]
     if not lines:
         return ()
     rules = ", ".join(dict.fromkeys(step.rule for step in forms.steps))
-    return (*dict.fromkeys(lines), *([f"by {rules}"] if rules else []))
+    more = [f"and {len(lines) - MANY} more formulas"] if len(lines) > MANY else []
+    return (*lines[:MANY], *more, *([f"by {rules}"] if rules else []))
+
+
+def shown(form: Form) -> str:
+    """The form in brief, cut where nobody reads on."""
+    whole = text(form, brief=True)
+    return whole if len(whole) <= READABLE else f"{whole[:READABLE]}…"
+
+
+def apart(old: Form, new: Form) -> list[tuple[Form, Form]]:
+    """The smallest parts in which two forms differ, outer ones first."""
+    found, waiting, seen = dict[tuple[Form, Form], None](), [(old, new)], set[tuple[Form, Form]]()
+    while waiting:
+        one, other = pair = waiting.pop()
+        if one is other or pair in seen:
+            continue
+        seen.add(pair)
+        left, right = list(one.arguments), list(other.arguments)
+        same = (one.operator, one.attributes) == (other.operator, other.attributes)
+        if same and one.operator in IN_ANY_ORDER:    # each beside the one of its kind
+            common = Counter(left) & Counter(right)
+            left, right = ([*(Counter(each) - common).elements()] for each in (left, right))
+            kinds, others = ({(x.operator, x.attributes): x for x in each} for each in (left, right))
+            within = [(x, others[kind]) for kind, x in kinds.items() if kind in others]
+        else:
+            within = list(zip(left, right, strict=False))
+        if same and within and len(within) == len(left) == len(right):
+            waiting.extend(reversed(within))
+        elif same and one.operator in ("plus", "times") and left and right:
+            found[made(one.operator, (), tuple(left)), made(one.operator, (), tuple(right))] = None
+        else:
+            found[pair] = None
+    return [*found]
