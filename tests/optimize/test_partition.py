@@ -242,6 +242,7 @@ def across(name: str, row: str, column: str) -> Form:
     (fold("sum", "k", load("x", "k")), fold("max", "k", load("x", "k")), False),
     (shifted("k", "l"), shifted("k", "k"), True),
     (across("x", "k", "l"), across("x", "l", "k"), True),
+    (fold("sum", "k", fold("max", "l", load("x", "k", "l"))), fold("sum", "k", fold("max", "l", load("x", "l", "k"))), False),
     (across("x", "k", "l"), fold("sum", "kl", times(load("w", "l"), load("x", "k", "l"))), False),
     (lookup("k", load("x", "k"), load("i", "k")), lookup("n", load("x", "n"), load("i", "m")), True),
     (lookup("k", load("x", "k", "n"), load("i", "m")), lookup("n", load("x", "k", "n"), load("i", "m")), False),

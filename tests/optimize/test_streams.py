@@ -13,6 +13,7 @@ from optimize.test_native import several
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
 from samesame.optimize.forms import Form, fn, fold, load, plus, power
+from samesame.optimize.groups import LONGEST, folds_in, groups
 from samesame.optimize.ir import Program
 from samesame.optimize.names import Named, nameless
 from samesame.optimize.native import in_stages, native, once
@@ -162,3 +163,16 @@ def test_blocks_that_are_alike_are_tuned_once() -> None:
     assert len(asked) < len(found.chosen) / 2
     tiles = {tile.size.name for each in found.chosen for tile in each.program.tiles}
     assert tiles and tiles == {*found.tiles}
+
+
+def test_steps_over_the_same_rows_are_several_groups() -> None:
+    """Each round reads the one before twice, within a sum: as one formula, twenty are a million sums."""
+    def rounds(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(20):
+            x = x - x.logsumexp(-1, keepdim=True)
+        return x
+
+    each = [*groups(cut(rounds, X))]
+    assert 3 < len(each) < 20
+    assert all(folds_in(stage, {}) <= LONGEST for group in each for stage in group)
+    assert max(len(group) for group in each) > 1

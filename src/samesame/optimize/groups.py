@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from math import prod
 
-from samesame.optimize.forms import along, walk
+from samesame.optimize.forms import Form, along, walk
 from samesame.optimize.partition import MANY_ROWS, Stage, is_function, replaced, table_of
+
+LONGEST = 100                                        # folds in the formula of what a kernel makes
 
 
 def groups(
     stages: list[Stage], alone: Iterable[str] = (), early: Collection[str] = ()
 ) -> Iterator[list[Stage]]:
     """Neighbouring stages that may share the loops over the axes they have in common; `alone` are targets that stand
-    by themselves, `early` those that are made once."""
+    by themselves, `early` those that are made once. What a kernel makes is proved as one formula of all of its group,
+    so that many steps of an iteration are several groups, though all have the same rows."""
     group: list[Stage] = []
+    folds: dict[str, int] = {}
     for stage in stages:
         apart = group and (stage.target in alone or group[-1].target in alone or not shared([*group, stage])
-                           or elsewhere(stage, group) or (stage.target in early) is not (group[-1].target in early))
+                           or elsewhere(stage, group) or (stage.target in early) is not (group[-1].target in early)
+                           or folds_in(stage, folds) > LONGEST)
         if apart:
             yield group
-            group = []
+            group, folds = [], {}
         group.append(stage)
+        folds[stage.target] = folds_in(stage, folds)
     if group:
         yield group
+
+
+def folds_in(stage: Stage, within: Mapping[str, int]) -> int:
+    """How many folds a stage's formula has, as it is written, where what it reads has so many."""
+    known: dict[Form, int] = {}
+    for x in walk(whole := stage.whole):
+        own = within.get(x.attributes[0], 0) if x.operator == "load" else int(x.operator == "fold")
+        known[x] = own + sum(known[y] for y in x.arguments)
+    return known[whole]
 
 
 def ended(group: list[Stage], extents: Callable[[str], int]) -> list[list[Stage]]:
