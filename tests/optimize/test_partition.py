@@ -242,7 +242,8 @@ def across(name: str, row: str, column: str) -> Form:
     (fold("sum", "k", load("x", "k")), fold("max", "k", load("x", "k")), False),
     (shifted("k", "l"), shifted("k", "k"), True),
     (across("x", "k", "l"), across("x", "l", "k"), True),
-    (fold("sum", "k", fold("max", "l", load("x", "k", "l"))), fold("sum", "k", fold("max", "l", load("x", "l", "k"))), False),
+    (fold("sum", "k", fold("max", "l", load("x", "k", "l"))),
+     fold("sum", "k", fold("max", "l", load("x", "l", "k"))), False),
     (across("x", "k", "l"), fold("sum", "kl", times(load("w", "l"), load("x", "k", "l"))), False),
     (lookup("k", load("x", "k"), load("i", "k")), lookup("n", load("x", "n"), load("i", "m")), True),
     (lookup("k", load("x", "k", "n"), load("i", "m")), lookup("n", load("x", "k", "n"), load("i", "m")), False),
@@ -435,6 +436,12 @@ def test_shifted_back_a_form_is_what_it_was(places: list[tuple[Place, Place]], c
     for axis in begins:                                    # it begins at the beginning, and is nowhere else
         offsets = [place.offset for pair in places for place in pair if axis in place.axes]
         assert begins[axis] == min([*offsets, *([1] if positions and axis == "b" else [])])
+
+
+def test_an_axis_is_moved_and_none_that_is_bound_by_its_name() -> None:
+    after = Place((Part("l"),), 1)
+    form = minus(load("x", after), fold("max", "l", load("y", after)))
+    assert unshifted(form) == (minus(load("x", "l"), fold("max", "l", load("y", after))), {"l": 1})
 
 
 def test_numbers_and_what_few_elements_share_are_computed_where_they_are_used() -> None:

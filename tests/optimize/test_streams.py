@@ -12,15 +12,17 @@ from torch import nn
 from optimize.test_native import several
 from samesame.capture import capture
 from samesame.optimize.algebra import specified
-from samesame.optimize.forms import Form, fn, fold, load, plus, power
+from samesame.optimize.faithful import faithful
+from samesame.optimize.forms import Form, fn, fold, load, minus, plus, power
 from samesame.optimize.groups import LONGEST, folds_in, groups
 from samesame.optimize.ir import Program
-from samesame.optimize.names import Named, nameless
+from samesame.optimize.lengths import folds, written
+from samesame.optimize.names import Named, nameless, with_levels
 from samesame.optimize.native import in_stages, native, once
 from samesame.optimize.partition import Stage
 from samesame.optimize.partition import stages as cut_in_stages
 from samesame.optimize.read import read
-from samesame.optimize.search import drawn, written
+from samesame.optimize.search import drawn
 from samesame.optimize.streams import streams, streams_in
 from samesame.optimize.tune import Tuned
 
@@ -127,8 +129,8 @@ def test_a_fold_has_companions_where_nothing_but_sums_with_them_take_it() -> Non
 
 def test_a_sum_that_is_kept_is_read_where_others_continue_it() -> None:
     part, whole = plus(fn("exp", SUM), X_I), plus(fn("exp", SUM), X_I, Y_I)
-    (terms,), folds = found(whole, fn("exp", part), kept=part)
-    assert folds == set() and terms == {*map(nameless, part.arguments)}
+    (terms,), instead = found(whole, fn("exp", part), kept=part)
+    assert instead == set() and terms == {*map(nameless, part.arguments)}
     assert dict(streams_in(whole, {terms})) == {part: [Y_I]}
     assert not dict(streams_in(plus(fn("exp", SUM), Y_I), {terms}))
 
@@ -147,6 +149,27 @@ def test_formulas_that_nobody_would_read_are_not_drawn() -> None:
     (output,) = specification.outputs
     assert written(output.form) > 4**20 and drawn(output.form, specification.extents) == ""
     assert written(plus(fn("exp", X_I), fn("exp", X_I))) == 3 + written(fn("exp", X_I))
+
+
+def test_formulas_that_nobody_could_write_down_are_not_asked_of() -> None:
+    graph = capture(Attended(12), (X,))
+    specification = read(graph)
+    (output,) = specification.outputs
+    assert folds(output.form) > 10**6 and faithful(graph, specification, [output.form]) is None
+    small = read(graph := capture(Attended(1), (X,)))
+    assert faithful(graph, small, [small.outputs[0].form]) == ()
+
+
+def test_forms_that_differ_in_bound_names_alone_are_one() -> None:
+    def shifted(outer: str, inner: str) -> Form:
+        return fold("sum", outer, fn("exp", minus(load("x", "i", outer), fold("max", inner, load("x", "i", inner)))))
+
+    sizes = {"i": 3, "k": 8, "l": 8, "m": 9}
+    one = with_levels(shifted("k", "l"), sizes.__getitem__)
+    for names, same in (("kk", True), ("lk", True), ("km", False), ("mk", False)):
+        assert (with_levels(shifted(*names), sizes.__getitem__) is one) is same
+    rows, columns = (fold("sum", "k", fold("max", "l", load("x", *axes))) for axes in ("kl", "lk"))
+    assert with_levels(rows, sizes.__getitem__) is not with_levels(columns, sizes.__getitem__)
 
 
 def test_blocks_that_are_alike_are_tuned_once() -> None:

@@ -22,16 +22,21 @@ from samesame.graph import Graph, Node, TensorType
 from samesame.operators import explain
 from samesame.operators.numbers import constant
 from samesame.optimize.forms import Element, Form, formula
+from samesame.optimize.lengths import folds
 from samesame.optimize.specification import KEPT, MEMORY, Call, Dims, Output, Specification
 
 BUDGET = Budget(seconds=4.0)
+LONGEST = 300                                        # folds in a formula, each as often as it is written
 
 
 def faithful(
     graph: Graph, specification: Specification, forms: Sequence[Form | None]
 ) -> tuple[str, ...] | None:
     """The conditions under which the forms are what the graph gives to calls of torch and returns, proved at its sizes;
-    None where that is not. What has no form here is not asked of."""
+    None where that is not, or not asked of formulas that nobody could write down. What has no form here is not asked
+    of."""
+    if any(folds(form) > LONGEST for form in forms if form is not None):
+        return None
     known: dict[Node, Any] = {}
     pairs: list[tuple[Expr, Expr]] = []
     nodes, rest = {node.name: node for node in graph.nodes}, iter(zip(specification.roots(), forms, strict=True))

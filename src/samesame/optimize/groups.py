@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from math import prod
 
-from samesame.optimize.forms import Form, along, walk
+from samesame.optimize.forms import along, walk
+from samesame.optimize.lengths import written
 from samesame.optimize.partition import MANY_ROWS, Stage, is_function, replaced, table_of
 
 LONGEST = 100                                        # folds in the formula of what a kernel makes
@@ -34,11 +35,8 @@ def groups(
 
 def folds_in(stage: Stage, within: Mapping[str, int]) -> int:
     """How many folds a stage's formula has, as it is written, where what it reads has so many."""
-    known: dict[Form, int] = {}
-    for x in walk(whole := stage.whole):
-        own = within.get(x.attributes[0], 0) if x.operator == "load" else int(x.operator == "fold")
-        known[x] = own + sum(known[y] for y in x.arguments)
-    return known[whole]
+    return written(stage.whole, lambda x: within.get(x.attributes[0], 0) if x.operator == "load" else
+                   int(x.operator == "fold"))
 
 
 def ended(group: list[Stage], extents: Callable[[str], int]) -> list[list[Stage]]:

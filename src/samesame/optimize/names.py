@@ -13,7 +13,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from samesame.optimize.forms import Form, Part, Place, fresh, substitute, walk
+from samesame.optimize.forms import Form, Part, Place, fold, fresh, made, substitute, walk
 
 IN_ANY_ORDER = frozenset({"plus", "times", "extremum"})
 BINDERS = frozenset({"fold", "lookup", "concat"})    # whose arguments have axes that the result has not
@@ -145,6 +145,22 @@ def binds(x: Form) -> tuple[str, ...]:
         case "concat", _, parts:
             return tuple(part for part in parts if part is not None)
     return ()
+
+
+def with_levels(form: Form, size: Callable[[str], object]) -> Form:
+    """The form with what folds bind named by their sizes and by how many binders stand within: forms that are the same
+    but for these names are the same object."""
+    levels, found = dict[Form, int](), dict[Form, Form]()
+    for x in walk(form):
+        levels[x] = max((levels[y] for y in x.arguments), default=0) + (x.operator in BINDERS)
+        inside = tuple(found[y] for y in x.arguments)
+        if x.operator == "fold":
+            monoid, axes = x.attributes
+            names = {axis: f"{size(axis)}, {levels[x]}.{n}" for n, axis in enumerate(axes)}
+            found[x] = fold(monoid, names.values(), substitute(inside[0], names))
+        else:
+            found[x] = made(x.operator, x.attributes, inside) if inside else x
+    return found[form]
 
 
 @lru_cache(1 << 14)

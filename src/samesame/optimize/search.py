@@ -18,7 +18,8 @@ from samesame.egraph import Budget, EGraph, RuleUse
 from samesame.formula.expr import Leaf, Unsupported
 from samesame.formula.mathml import mathml_tensor
 from samesame.formula.tensor import tensor
-from samesame.optimize.forms import Form, base, formula, size_of, text, walk
+from samesame.optimize.forms import Form, base, formula, size_of, text
+from samesame.optimize.lengths import written
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import RULES, SILENT, add, form_of, typed
 from samesame.optimize.specification import Specification
@@ -129,14 +130,6 @@ def drawn(
             form, dict(zip(order, at, strict=True)), extents, leaves)))
     except Unsupported:
         return ""
-
-
-def written(form: Form) -> int:
-    """How many operators stand in the form as it is written: what is read twice stands there twice."""
-    sizes: dict[Form, int] = {}
-    for x in walk(form):
-        sizes[x] = 1 + sum(sizes[y] for y in x.arguments)
-    return sizes[form]
 
 
 class Prices:
