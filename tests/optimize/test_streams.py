@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from torch import nn
 
 from optimize.test_native import several
 from samesame.capture import capture
+from samesame.optimize import attempt
 from samesame.optimize.algebra import specified
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form, fn, fold, load, minus, plus, power
@@ -135,6 +137,13 @@ def test_a_sum_that_is_kept_is_read_where_others_continue_it() -> None:
     assert not dict(streams_in(plus(fn("exp", SUM), Y_I), {terms}))
 
 
+def test_one_term_is_no_stream() -> None:
+    """Of `x + x + f` it is f alone that the sum has once."""
+    whole = plus(X_I, X_I, fn("exp", SUM))
+    assert len(whole.arguments) == 3 and found(whole, kept=whole) == (set(), set())
+    assert len(cut(lambda x, w: x + x + torch.relu(x @ w), X, A)) == 1
+
+
 def test_terms_that_are_alike_but_for_the_axis_are_no_companions() -> None:
     """`Σ_k a[i, j, k] + x[i]` and `Σ_k a[i, j, k] + x[j]`: neither is the other's."""
     sums = fold("sum", "k", load("a", "i", "j", "k"))
@@ -199,3 +208,13 @@ def test_steps_over_the_same_rows_are_several_groups() -> None:
     assert 3 < len(each) < 20
     assert all(folds_in(stage, {}) <= LONGEST for group in each for stage in group)
     assert max(len(group) for group in each) > 1
+
+
+def test_a_program_with_too_many_steps_is_no_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    def deeper(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(attempt, "specified", deeper)
+    one = SimpleNamespace(module=None, example=None, graph=None, until=0.0, report=SimpleNamespace(notes=[]))
+    assert [*attempt.Attempt.searched(one)] == []  # type: ignore[arg-type]
+    assert one.report.notes == ["No other form was looked for: the program has too many steps in one another."]

@@ -223,6 +223,8 @@ class Attempt:
                 yield from self.forms(specification, found)
         except (Refused, Unsupported) as error:
             self.report.notes.append(f"No other form was looked for: {error}.")
+        except RecursionError:
+            self.report.notes.append("No other form was looked for: the program has too many steps in one another.")
 
     def kernels(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         """Where there are none that look elements up at integers in data, these look-ups stay calls of torch; and where

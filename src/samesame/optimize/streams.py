@@ -29,7 +29,7 @@ def streams(forms: Collection[Form], kept: Collection[str], named: Named) -> tup
                 takers.setdefault(nameless(y), []).append((y, x))
     folds = {own: common for own, uses in takers.items() if len(common := companions(uses)) > 1}
     wholes = {single_terms(x) for x in sums if nameless(x) in kept}
-    found = {terms for terms in {*folds.values(), *wholes} if terms and is_one(terms, sums, named)}
+    found = {terms for terms in {*folds.values(), *wholes} if len(terms) > 1 and is_one(terms, sums, named)}
     return found, {own for own, terms in folds.items() if terms in found}
 
 
