@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from optimize.agreeing import agree, drawn, is_precise, printed, proved
+from optimize.named import worked_out
 from optimize.test_reassociation import written
 from optimize.test_windows import first
 from samesame.capture import capture
@@ -20,6 +22,7 @@ from samesame.optimize.dropin import EAGER
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.facts import facts_of
 from samesame.optimize.job import loaded
+from samesame.optimize.read import read
 from samesame.optimize.saved import files_of, write_files
 
 DTYPES = st.sampled_from([torch.float32, torch.float64, torch.bfloat16, torch.int64])
@@ -195,3 +198,26 @@ def test_kernels_read_from_the_end(module: nn.Module, shape: tuple[int, ...], tm
     file = write_files(tmp_path / "found", files_of(found, facts_of(module, (x,), found, EAGER)))
     fast = loaded(file).optimized(module)
     torch.testing.assert_close(fast(x), module(x), rtol=1e-4, atol=1e-5)
+
+
+PAIRED = {                                           # rows of products with rows: each side is cut as the other was
+    "halves": (lambda x: (x.view(8, 3, 24).sum(1) @ x.t()).t().reshape(8, 3, 8).sum(1), (24, 24)),
+    "pools": (lambda x: F.avg_pool1d((F.avg_pool1d(x.t(), 3).t() @ x.t()).t()[None].mT, 3)[0], (24, 24)),
+    "windows": (lambda x: (x[:12] @ x.t())[:, :12], (24, 5)),
+    "windows between": (lambda x: (x[2:14] @ x.t())[:, 3:15] * 2, (24, 5)),
+    "windows of windows": (lambda x: (x[:12][:6] @ x[:12].t())[:, :6], (24, 5)),
+    "looked up": (lambda x: (x[torch.arange(12)] @ x.t())[:, torch.arange(12)], (24, 5)),
+}
+
+
+@pytest.mark.parametrize(("function", "shape"), PAIRED.values(), ids=PAIRED)
+def test_what_is_cut_as_another_axis_was_is_no_diagonal(
+    function: Callable[[torch.Tensor], torch.Tensor], shape: tuple[int, ...]
+) -> None:
+    x = torch.randn(shape, dtype=torch.float64)
+    specification = read(graph := capture(function, (x,)))
+    (output,) = specification.outputs
+    axes = [axis for dim in output.dims for axis in dim]
+    assert len({*axes}) == len(axes)
+    given = {**graph.tensors, specification.arguments[0]: x}
+    torch.testing.assert_close(worked_out(output.form, given, specification.extents, output.dims), function(x))

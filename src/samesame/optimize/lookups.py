@@ -65,7 +65,7 @@ def _shortened(r: Reader, x: Value, shape: Sequence[int]) -> Value:
         if r.size(dim) != size:
             if len(dim) != 1 or not size:
                 raise Unsupported("a part of a dimension of several axes")
-            dims[d] = (r.window(dim[0], size, 1),)
+            dims[d] = tuple(r.apart([r.window(dim[0], size, 1)], x, places))
             places[dim[0]] = f.along(*dims[d])
     return r.read_at(x, places, dims)
 

@@ -330,7 +330,7 @@ def reshape(r: Reader, x: Value, shape: Sequence[int], *rest: int) -> Value:
         while left and (have < size or (size == 1 and not group and r.size([left[-1]]) == 1)):
             axis = left.pop()
             if size % (have * r.size([axis])):
-                axis, rest_of_it = _split(r, axis, size // have, places)
+                axis, rest_of_it = _split(r, x, axis, size // have, places)
                 left.append(rest_of_it)
             group.append(axis)
             have *= r.size([axis])
@@ -339,8 +339,8 @@ def reshape(r: Reader, x: Value, shape: Sequence[int], *rest: int) -> Value:
     return r.read_at(x, places, dims)
 
 
-def _split(r: Reader, axis: str, outer: int, places: dict[str, Place]) -> tuple[str, str]:
-    high, low = r.halves(axis, outer)
+def _split(r: Reader, x: Value, axis: str, outer: int, places: dict[str, Place]) -> tuple[str, str]:
+    high, low = r.apart(r.halves(axis, outer), x, places)
     for known, place in places.items():
         places[known] = place.put({axis: f.digits((high, low))})
     places.setdefault(axis, f.digits((high, low)))
@@ -360,7 +360,7 @@ def _window(r: Reader, x: Value, d: int, start: int, length: int, step: int = 1)
     rounds = r.size(inner)
     if not axis or not length or (inner and (start % rounds or length % rounds or step != 1)):
         raise Unsupported("a slice of a dimension of several axes")
-    part, first = r.window(axis, length // rounds, step), start // rounds
+    (part,), first = r.apart([r.window(axis, length // rounds, step)], x), start // rounds
     return r.read_at(x, {axis: Place((Part(part, step),), first)}, [*x.dims[:d], (part, *inner), *x.dims[d + 1 :]])
 
 

@@ -287,6 +287,13 @@ class Reader:
             self._halves[key] = self.axis(length)
         return f"{self._halves[key]}{axis[len(base(axis)) :]}"
 
+    def apart(self, new: Iterable[str], value: Value, places: Mapping[str, Place] | None = None) -> list[str]:
+        """Axes for a part of a value, by names that no other of its axes has: of the products of all rows the columns
+        may be cut as the rows were, and are no diagonal."""
+        taken = {axis for dim in value.dims for axis in dim}
+        taken |= {axis for place in (places or {}).values() for axis in place.axes}
+        return [fresh(axis, taken) for axis in new]
+
     def read_at(self, value: Value, places: Mapping[str, Place], dims: Iterable[tuple[str, ...]]) -> Value:
         fixed = frozenset(axis for axis, place in places.items() if place.offset or place.axis is None)
         return Value(self.put(self.in_numbers(value.form, fixed), places), tuple(dims), value.dtype)

@@ -40,7 +40,7 @@ class Windows:
         overlap = any(spread * (k - 1) >= step for k, step, spread in zip(kernel, stride, dilation, strict=True))
         if (overlap and x.form.operator != "load") or any(part.operator == "concat" for part in f.walk(x.form)):
             x = r.kept(x)
-        windows = [slid(r, dim, k, step, spread, places)
+        windows = [slid(r, x, dim, k, step, spread, places)
                    for dim, k, step, spread in zip(x.dims[first:], kernel, stride, dilation, strict=True)]
         self.outer, self.where, self.taps = x.dims[:first], [w for w, _ in windows], [t for _, t in windows]
         self.x = r.read_at(x, places, (*self.outer, *self.where, *self.taps))
@@ -51,7 +51,7 @@ class Windows:
 
 
 def slid(
-    r: Reader, dim: tuple[str, ...], size: int, step: int, spread: int, places: dict[str, Place]
+    r: Reader, x: Value, dim: tuple[str, ...], size: int, step: int, spread: int, places: dict[str, Place]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Where windows of a dimension stand, and what is within, as axes; and the places that they are."""
     length = (r.size(dim) - spread * (size - 1) - 1) // step + 1
@@ -60,7 +60,7 @@ def slid(
     if len(dim) > 1 or length < 1:
         raise Unsupported("windows over a dimension of several axes")
     if size == step and spread == 1 and length * size == r.size(dim):
-        where, tap = r.halves(dim[0], length)
+        where, tap = r.apart(r.halves(dim[0], length), x, places)
         places[dim[0]] = f.digits((where, tap))
     else:
         where, tap = r.axis(length), r.axis(size)
@@ -122,7 +122,7 @@ def adaptive(r: Reader, x: Value, size: Numbers) -> Value:
 def unfold(r: Reader, x: Value, dim: int, size: int, step: int) -> Value:
     """Windows of one dimension; the place within comes last."""
     d, places = dim % x.rank, dict[str, Place]()
-    where, tap = slid(r, x.dims[d], size, step, 1, places)
+    where, tap = slid(r, x, x.dims[d], size, step, 1, places)
     return r.read_at(x, places, (*x.dims[:d], where, *x.dims[d + 1 :], tap))
 
 
