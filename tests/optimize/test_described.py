@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from samesame.capture import capture
-from samesame.optimize.algebra import apart, changed
+from samesame.optimize.algebra import changed, differences
 from samesame.optimize.described import described, listed, operators
 from samesame.optimize.forms import fn, fold, load, number, plus, times
 from samesame.optimize.partition import stages
@@ -60,12 +60,12 @@ def test_of_long_formulas_what_is_another_is_shown() -> None:
     x, a, b = load("x", "i", "j"), load("a", "j"), load("b", "j")
     old, new = times(x, plus(a, b)), plus(times(x, a), times(x, b))
     deep = [fold("sum", "j", fn("exp", plus(part, *(load(f"t{n}", "i") for n in range(80))))) for part in (old, new)]
-    assert apart(*deep) == apart(*(fn("tanh", one) for one in deep))
-    (pair,) = apart(*deep)
+    assert differences(*deep) == differences(*(fn("tanh", one) for one in deep))
+    (pair,) = differences(*deep)
     assert pair == (old, new)
-    assert apart(old, old) == [] and apart(x, a) == [(x, a)]
+    assert differences(old, old) == [] and differences(x, a) == [(x, a)]
     twice = [plus(fn("exp", part), times(fn("tanh", part), a)) for part in (old, new)]
-    assert apart(*twice) == [(old, new)], "once, however often it is read"
+    assert differences(*twice) == [(old, new)], "once, however often it is read"
     whole = Specification("long", {}, dict(i=3, j=4), (Output("0", deep[0], (("i",),), "float32"),))
     (line,) = changed(whole, Rewriting((deep[1],)))
     assert len(line) < 40 and "→" in line

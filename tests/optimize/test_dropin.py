@@ -546,3 +546,17 @@ def test_a_layer_with_the_drop_in_is_checked_with_what_was_found_in_it(tmp_path,
     assert [node.operator for node in capture(layer, inputs).nodes].count("aten.mean.dim") == 1
     graph = [node.operator for node in capture(layer, inputs).nodes if not node.is_source]
     assert graph.index("aten.mean.dim") < len(graph) - 3 and "aten.linear.default" not in graph
+
+
+class EverySecond(nn.Module):
+    def forward(self, x):
+        return torch.relu(x)[:, ::2]
+
+
+def test_a_result_with_gaps_is_of_the_sizes_of_the_example_alone() -> None:
+    """What was proved for all sizes would be spread with the example's strides."""
+    module, x = EverySecond(), torch.randn(3, 8)
+    verdict = check(module, EverySecond(), (x,))
+    assert verdict.evidence is Rung.PROVED
+    facts = facts_of(module, (x,), Candidate("", ""), EAGER, verdict)
+    assert facts["gaps"] and facts["bounds"] == {} and "sizes" not in facts["inputs"]["x"]

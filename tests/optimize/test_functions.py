@@ -13,7 +13,7 @@ from tests.optimize.programs_as_forms import attention
 from samesame.capture import capture
 from samesame.optimize.forms import size_of, walk
 from samesame.optimize.functions import passes, taken_once
-from samesame.optimize.names import Named
+from samesame.optimize.names import Digests
 from samesame.optimize.native import native
 from samesame.optimize.online import softmaxes
 from samesame.optimize.partition import Stage, stages
@@ -32,8 +32,8 @@ def cut(specification: Specification) -> tuple[list[Stage], list[Stage]]:
 def functions(found: list[Stage], extents: Mapping[str, int]) -> Counter[str]:
     """How often each is taken, once in each pass over a row."""
     several = [one for stage in found for one in passes(stage, lambda axis: size_of([axis], extents))]
-    named = Named(lambda axis: size_of([axis], extents))
-    each = [{named.renamed(x)[0]: x.attributes[0] for _, form in one
+    digests = Digests(lambda axis: size_of([axis], extents))
+    each = [{digests.renamed(x)[0]: x.attributes[0] for _, form in one
              for x in walk(form) if x.operator == "fn"} for one in several]
     return Counter(name for one in each for name in one.values())
 

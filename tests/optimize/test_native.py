@@ -19,9 +19,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from optimize.test_reassociation import written
-from samesame import check
 from samesame.capture import capture
-from samesame.evidence import Rung
 from samesame.formula.expr import Unsupported
 from samesame.optimize.algebra import specified
 from samesame.optimize.candidate import Candidate
@@ -264,20 +262,6 @@ def test_a_result_with_gaps_is_computed_without_and_spread(tmp_path: Path) -> No
         for mine, own in zip(fast(x), module(x), strict=True):
             assert mine.stride() == own.stride()
             torch.testing.assert_close(mine, own)
-
-
-class EverySecond(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.relu(x)[:, ::2]
-
-
-def test_a_result_with_gaps_is_of_the_sizes_of_the_example_alone() -> None:
-    """What was proved for all sizes would be spread with the example's strides."""
-    module, x = EverySecond(), torch.randn(3, 8)
-    verdict = check(module, EverySecond(), (x,))
-    assert verdict.evidence is Rung.PROVED
-    facts = facts_of(module, (x,), Candidate("", ""), EAGER, verdict)
-    assert facts["gaps"] and facts["bounds"] == {} and "sizes" not in facts["inputs"]["x"]
 
 
 def test_windows_that_overlap_have_no_gaps_to_be_spread_over() -> None:

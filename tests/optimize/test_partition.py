@@ -37,7 +37,7 @@ from samesame.optimize.forms import (
     walk,
 )
 from samesame.optimize.groups import elsewhere
-from samesame.optimize.names import Named, nameless, unshifted
+from samesame.optimize.names import Digests, nameless, unshifted
 from samesame.optimize.native import in_stages, work
 from samesame.optimize.partition import Stage, is_pairwise, stages
 from samesame.optimize.rows import side_by_side
@@ -209,7 +209,7 @@ def test_other_names_are_told_to_be_names_alone(form: Form, data: st.DataObject)
     axes = sorted({a for x in walk(form) for a in (*x.axes, *(x.attributes[1] if x.operator == "fold" else ()))})
     names = dict(zip(axes, data.draw(st.permutations([*axes, "u", "w"])), strict=False))
     other = with_names(form, names)
-    (what, own), (again, others) = (Named(lambda _: 1).renamed(x) for x in (form, other))
+    (what, own), (again, others) = (Digests(lambda _: 1).renamed(x) for x in (form, other))
     assert nameless(form) == nameless(other)
     assert what == again
     back = {there: here for here, there in names.items()} | dict(zip(others, own, strict=True))
@@ -252,7 +252,7 @@ def across(name: str, row: str, column: str) -> Form:
 ])
 def test_what_is_the_same_but_for_names(one: Form, other: Form, same: bool) -> None:
     (what, _), (again, _), (larger, _) = (
-        Named(lambda _, extent=extent: extent).renamed(x) for extent, x in ((1, one), (1, other), (2, other)))
+        Digests(lambda _, extent=extent: extent).renamed(x) for extent, x in ((1, one), (1, other), (2, other)))
     assert (what == again) is same
     assert what != larger
 

@@ -16,10 +16,10 @@ from samesame.optimize import attempt
 from samesame.optimize.algebra import specified
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form, fn, fold, load, minus, plus, power
-from samesame.optimize.groups import LONGEST, folds_in, groups
+from samesame.optimize.groups import IN_ONE_KERNEL, folds_in, groups
 from samesame.optimize.ir import Program
 from samesame.optimize.lengths import folds, written
-from samesame.optimize.names import Named, nameless, with_levels
+from samesame.optimize.names import Digests, nameless, with_levels
 from samesame.optimize.native import in_stages, native, once
 from samesame.optimize.partition import Stage
 from samesame.optimize.partition import stages as cut_in_stages
@@ -117,7 +117,7 @@ SQUARES = fold("sum", "ij", power(plus(SUM, X_I, load("z", "j")), 2))
 
 
 def found(*forms: Form, kept: Form = SUM) -> tuple[set[frozenset[str]], set[str]]:
-    return streams(forms, {nameless(kept)}, Named(lambda _: 8))
+    return streams(forms, {nameless(kept)}, Digests(lambda _: 8))
 
 
 def test_a_fold_has_companions_where_nothing_but_sums_with_them_take_it() -> None:
@@ -206,7 +206,7 @@ def test_steps_over_the_same_rows_are_several_groups() -> None:
 
     each = [*groups(cut(rounds, X))]
     assert 3 < len(each) < 20
-    assert all(folds_in(stage, {}) <= LONGEST for group in each for stage in group)
+    assert all(folds_in(stage, {}) <= IN_ONE_KERNEL for group in each for stage in group)
     assert max(len(group) for group in each) > 1
 
 

@@ -160,9 +160,9 @@ def changed(specification: Specification, forms: Rewriting) -> tuple[str, ...]:
     another in them."""
     pairs = [(numbers_first(root.form), numbers_first(new))
              for root, new in zip(specification.roots(), forms.outputs, strict=True)]
-    if any(len(shown(form)) > READABLE for pair in pairs for form in pair):
-        pairs = [part for old, new in pairs for part in apart(old, new)]
-    lines = [*dict.fromkeys(f"{shown(old)} → {shown(new)}" for old, new in pairs if old is not new)]
+    if any(len(text(form, brief=True)) > READABLE for pair in pairs for form in pair):
+        pairs = [part for old, new in pairs for part in differences(old, new)]
+    lines = [*dict.fromkeys(f"{brief(old)} → {brief(new)}" for old, new in pairs if old is not new)]
     if not lines:
         return ()
     rules = ", ".join(dict.fromkeys(step.rule for step in forms.steps))
@@ -170,13 +170,13 @@ def changed(specification: Specification, forms: Rewriting) -> tuple[str, ...]:
     return (*lines[:MANY], *more, *([f"by {rules}"] if rules else []))
 
 
-def shown(form: Form) -> str:
+def brief(form: Form) -> str:
     """The form in brief, cut where nobody reads on."""
     whole = text(form, brief=True)
     return whole if len(whole) <= READABLE else f"{whole[:READABLE]}…"
 
 
-def apart(old: Form, new: Form) -> list[tuple[Form, Form]]:
+def differences(old: Form, new: Form) -> list[tuple[Form, Form]]:
     """The smallest parts in which two forms differ, outer ones first."""
     found, waiting, seen = dict[tuple[Form, Form], None](), [(old, new)], set[tuple[Form, Form]]()
     while waiting:

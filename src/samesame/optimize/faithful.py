@@ -22,11 +22,10 @@ from samesame.graph import Graph, Node, TensorType
 from samesame.operators import explain
 from samesame.operators.numbers import constant
 from samesame.optimize.forms import Element, Form, formula
-from samesame.optimize.lengths import folds
+from samesame.optimize.lengths import PROVABLE, folds
 from samesame.optimize.specification import KEPT, MEMORY, Call, Dims, Output, Specification
 
 BUDGET = Budget(seconds=4.0)
-LONGEST = 300                                        # folds in a formula, each as often as it is written
 
 
 def faithful(
@@ -35,7 +34,7 @@ def faithful(
     """The conditions under which the forms are what the graph gives to calls of torch and returns, proved at its sizes;
     None where that is not, or not asked of formulas that nobody could write down. What has no form here is not asked
     of."""
-    if any(folds(form) > LONGEST for form in forms if form is not None):
+    if any(folds(form) > PROVABLE for form in forms if form is not None):
         return None
     known: dict[Node, Any] = {}
     pairs: list[tuple[Expr, Expr]] = []

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from samesame.optimize.forms import Form, along, exchanged, load, walk
-from samesame.optimize.names import Named
+from samesame.optimize.names import Digests
 from samesame.optimize.partition import CHEAP, Stage, as_it_lies, is_contraction, is_pairwise
 
 Extent = Callable[[str], int]
@@ -25,32 +25,32 @@ ARITHMETIC = frozenset({"plus", "minus", "times", "power", "where", "extremum"})
 def taken_once(stages: list[Stage], extent: Extent, integers: Collection[str]) -> list[Stage]:
     """The stages with others before them, for what they take functions of more than once. `integers` are tensors of
     these: what is computed of them has to stay exact, and is never kept."""
-    done, named = list(stages), Named(extent)
-    while (found := _twice(done, named, integers)) is not None:
-        done = _with(done, found, named)
+    done, digests = list(stages), Digests(extent)
+    while (found := _twice(done, digests, integers)) is not None:
+        done = _with(done, found, digests)
     return done
 
 
-def _twice(stages: Sequence[Stage], named: Named, integers: Collection[str]) -> Form | None:
+def _twice(stages: Sequence[Stage], digests: Digests, integers: Collection[str]) -> Form | None:
     """The largest form that costs something and that more than one pass takes."""
     times, first = Counter[object](), dict[object, Form]()
     for stage in _rows(stages):
-        for several in passes(stage, named.extent):
-            own = {named.renamed(x)[0]: x for axes, form in several for x in _costly(form, axes, stage, integers)}
+        for several in passes(stage, digests.extent):
+            own = {digests.renamed(x)[0]: x for axes, form in several for x in _costly(form, axes, stage, integers)}
             times.update(own.keys())
             first |= {key: x for key, x in own.items() if key not in first}
     often = [first[key] for key, n in times.items() if n > 1]
     return max(often, key=lambda x: x.height, default=None)
 
 
-def _with(stages: Sequence[Stage], form: Form, named: Named) -> list[Stage]:
+def _with(stages: Sequence[Stage], form: Form, digests: Digests) -> list[Stage]:
     """The stages with one for the form before the first that takes it, and its elements in all that do."""
-    key, names = named.renamed(form)
+    key, names = digests.renamed(form)
     target, done, order = f"kept {len(stages)}", list[Stage](), tuple[str, ...]()
     rows = {stage.target for stage in _rows(stages)}
 
     def put(x: Form) -> Form:
-        there = {y: named.renamed(y) for y in walk(x) if (y.operator, y.height) == (form.operator, form.height)}
+        there = {y: digests.renamed(y) for y in walk(x) if (y.operator, y.height) == (form.operator, form.height)}
         others = {y: load(target, *(along(dict(zip(names, own, strict=True))[axis]) for axis in order))
                   for y, (other, own) in there.items() if other == key}
         return exchanged(x, others) if others else x

@@ -9,7 +9,7 @@ from samesame.optimize.forms import along, walk
 from samesame.optimize.lengths import written
 from samesame.optimize.partition import MANY_ROWS, Stage, is_function, replaced, table_of
 
-LONGEST = 100                                        # folds in the formula of what a kernel makes
+IN_ONE_KERNEL = 100                                  # folds in the formula of what a kernel makes
 
 
 def groups(
@@ -23,7 +23,7 @@ def groups(
     for stage in stages:
         apart = group and (stage.target in alone or group[-1].target in alone or not shared([*group, stage])
                            or elsewhere(stage, group) or (stage.target in early) is not (group[-1].target in early)
-                           or folds_in(stage, folds) > LONGEST)
+                           or folds_in(stage, folds) > IN_ONE_KERNEL)
         if apart:
             yield group
             group, folds = [], {}

@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 from samesame.optimize.forms import Form, walk
 
+PROVABLE = 300                                       # folds in a formula that a proof is asked of
+
 
 def written(form: Form, counted: Callable[[Form], int] = lambda _: 1) -> int:
     """How many operators the form has, or how much of what is counted."""

@@ -48,7 +48,7 @@ class Portion(NamedTuple):
     begins: dict[str, int]
 
 
-class Named:
+class Digests:
     """Forms up to names, where axes have these extents."""
 
     def __init__(self, extent: Callable[[str], int]) -> None:
@@ -93,7 +93,7 @@ class Named:
 
     def bound(self, x: Form, numbers: Mapping[str, int]) -> str:
         """Of what binds axes, with the extents of these."""
-        last = -self.level(x) << 8
+        last = -level(x, self.levels) << 8
         match x.operator, *x.attributes:
             case "fold", monoid, axes:
                 (body,) = x.arguments
@@ -109,12 +109,6 @@ class Named:
                 extents = tuple(part and self.extent(part) for part in parts)
                 return digest(x, (numbers[axis], extents), [*map(self.digest, x.arguments, each)])
         raise AssertionError(x.operator)
-
-    def level(self, form: Form) -> int:
-        for x in walk(form, arguments=lambda x: () if x in self.levels else x.arguments):
-            if x not in self.levels:
-                self.levels[x] = max((self.levels[y] for y in x.arguments), default=0) + (x.operator in BINDERS)
-        return self.levels[form]
 
 
 def _numbers(names: Iterable[str]) -> dict[str, int]:
@@ -147,16 +141,23 @@ def binds(x: Form) -> tuple[str, ...]:
     return ()
 
 
+def level(form: Form, known: dict[Form, int]) -> int:
+    """How many binders stand in one another within the form; those of its parts are known afterwards."""
+    for x in walk(form, arguments=lambda x: () if x in known else x.arguments):
+        if x not in known:
+            known[x] = max((known[y] for y in x.arguments), default=0) + (x.operator in BINDERS)
+    return known[form]
+
+
 def with_levels(form: Form, size: Callable[[str], object]) -> Form:
     """The form with what folds bind named by their sizes and by how many binders stand within: forms that are the same
     but for these names are the same object."""
     levels, found = dict[Form, int](), dict[Form, Form]()
     for x in walk(form):
-        levels[x] = max((levels[y] for y in x.arguments), default=0) + (x.operator in BINDERS)
         inside = tuple(found[y] for y in x.arguments)
         if x.operator == "fold":
             monoid, axes = x.attributes
-            names = {axis: f"{size(axis)}, {levels[x]}.{n}" for n, axis in enumerate(axes)}
+            names = {axis: f"{size(axis)}, {level(x, levels)}.{n}" for n, axis in enumerate(axes)}
             found[x] = fold(monoid, names.values(), substitute(inside[0], names))
         else:
             found[x] = made(x.operator, x.attributes, inside) if inside else x

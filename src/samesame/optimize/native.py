@@ -35,13 +35,13 @@ from samesame.optimize.compiled import describe
 from samesame.optimize.described import described, listed, operators
 from samesame.optimize.emit import cpp
 from samesame.optimize.emit.places import c_type
-from samesame.optimize.faithful import LONGEST, faithful
+from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import Form, Place, concat, made, size_of, substitute, walk
 from samesame.optimize.functions import taken_once
 from samesame.optimize.groups import together
 from samesame.optimize.guard import NO_PLACE, guarded
 from samesame.optimize.ir import Program, anonymous, bound
-from samesame.optimize.lengths import folds
+from samesame.optimize.lengths import PROVABLE, folds
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed
 from samesame.optimize.names import with_levels
@@ -446,7 +446,7 @@ def _composed(
     conditions: list[str] = []
     for (form, other), name in claims.items():
         if with_levels(form, space.size) is not with_levels(other, space.size):
-            if folds(form) > LONGEST:
+            if folds(form) > PROVABLE:
                 raise NoSchedule(f"the formula of {name} is too long to be compared with that of its stages")
             at = {axis: index(space.size(axis)) for axis in form.axes}
             sides = [space.expression(x, at) for x in (other, form)]

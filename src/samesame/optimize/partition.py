@@ -34,7 +34,7 @@ from samesame.optimize.forms import (
     times,
     walk,
 )
-from samesame.optimize.names import Named, Portion, nameless
+from samesame.optimize.names import Digests, Portion, nameless
 from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.specification import Output
 from samesame.optimize.streams import streams, streams_in
@@ -69,9 +69,9 @@ def stages(
     outputs = tuple(replace(output, form=in_pairs(output.form, extents)) for output in outputs)
     for form in walk(*(output.form for output in outputs)):
         nameless(form)                               # from below, as forms may be deeper than calls
-    kept, named = frozenset[str](), Named(lambda axis: size_of([axis], extents))
+    kept, digests = frozenset[str](), Digests(lambda axis: size_of([axis], extents))
     while True:                                      # what one stage must keep, or folds, another need not do again
-        cutter = _Cutter(kept, [output.form for output in outputs], named, extents, weights, in_terms)
+        cutter = _Cutter(kept, [output.form for output in outputs], digests, extents, weights, in_terms)
         cutter.in_terms &= all(cutter.folds_deep(output.form) <= DEEPEST for output in outputs)
         for output in in_order(outputs):
             cutter.output(output)
@@ -263,12 +263,12 @@ NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what su
 
 class _Cutter:
     def __init__(
-        self, kept: frozenset[str], forms: Collection[Form], named: Named, extents: Mapping[str, int],
+        self, kept: frozenset[str], forms: Collection[Form], digests: Digests, extents: Mapping[str, int],
         weights: Collection[str], in_terms: bool,
     ) -> None:
         self.in_terms = in_terms                     # short sums are written out
-        self.named, self.extents, self.weights = named, extents, weights
-        self.streams, streamed = streams(forms, kept, self.named)
+        self.digests, self.extents, self.weights = digests, extents, weights
+        self.streams, streamed = streams(forms, kept, self.digests)
         self.anyway = kept - streamed                # what is kept wherever it occurs, without names of axes
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
@@ -314,13 +314,13 @@ class _Cutter:
 
     def read_as(self, form: Form, stage: Stage) -> Form:
         """The stage's target is the form from now on, under any names of axes."""
-        key, here = self.named.portion(form)
+        key, here = self.digests.portion(form)
         self.alike.setdefault(key, []).append((stage, here))
         return self.kept.setdefault(form, load(stage.target, *map(along, stage.axes)))
 
     def another(self, form: Form) -> Form | None:
         """What is kept already and holds this form, but for the names of axes and where they begin; at its axes."""
-        key, here = self.named.portion(form)
+        key, here = self.digests.portion(form)
         for stage, there in self.alike.get(key, ()):
             own = dict(zip(there.names, here.names, strict=True))
             far = {axis: here.begins.get(own[axis], 0) - there.begins.get(axis, 0) for axis in stage.axes}

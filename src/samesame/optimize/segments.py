@@ -41,7 +41,7 @@ from samesame.optimize.emit.variables import constant
 from samesame.optimize.faithful import faithful
 from samesame.optimize.forms import TRUTHS, Form, along, base, formula, load, made, size_of, walk
 from samesame.optimize.meaning import Malformed
-from samesame.optimize.names import Named, nameless
+from samesame.optimize.names import Digests, nameless
 from samesame.optimize.native import COMPOSITION, Native, Tune, left, natives, once, require_filled, tried
 from samesame.optimize.partition import replaced
 from samesame.optimize.reading import MOVES, is_moved
@@ -92,7 +92,7 @@ class Layout:
         self._made: dict[Any, Part] = {}
         self._first: dict[str, dict[Form, tuple[int, list[str]]]] = {}
         self._sizes: dict[Form, int] = {}
-        self.named = Named(self.extent)
+        self.digests = Digests(self.extent)
         self._real: dict[Form, bool] = {}
         for level in range(len(self.parts)):
             self._lay_out(level)
@@ -177,9 +177,9 @@ class Layout:
         known = self._first.get(nameless(form), {})
         if not known or not self._worth_keeping(form):
             return None
-        key, names = self.named.renamed(form)
+        key, names = self.digests.renamed(form)
         for other, (level, order) in known.items():
-            same, own = self.named.renamed(other)
+            same, own = self.digests.renamed(other)
             if level < before and same == key:
                 real = "float64" if any(self.specification.tensors[x.attributes[0]].dtype == "float64"
                                         for x in walk(other) if x.operator == "load") else "float32"

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from samesame.formula.expr import Leaf, Size
 from samesame.optimize.forms import Form, base, walk
-from samesame.optimize.names import Named
+from samesame.optimize.names import Digests
 
 KEPT = "aten.alias.default"                          # computes its argument once; the result has a dimension an axis
 MEMORY = frozenset({"aten.empty.memory_format", "aten.empty_like.default", "aten.new_empty.default"})
@@ -115,7 +115,7 @@ class Specification:
 
     def looked_at(self, i: Form, axis: str) -> Hashable:
         """What integers say, and how many places there are along the axis: the same under any names of axes."""
-        return Named(lambda each: self.extents[base(each)]).renamed(i)[0], self.extents[base(axis)]
+        return Digests(lambda each: self.extents[base(each)]).renamed(i)[0], self.extents[base(axis)]
 
     def named(self, role: str) -> list[str]:
         """The tensors of this role."""

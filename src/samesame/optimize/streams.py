@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from samesame.optimize.forms import Form, plus, walk
-from samesame.optimize.names import Named, nameless
+from samesame.optimize.names import Digests, nameless
 
 Terms = frozenset[str]                               # of a sum, each without the names of axes
 
 
-def streams(forms: Collection[Form], kept: Collection[str], named: Named) -> tuple[set[Terms], set[str]]:
+def streams(forms: Collection[Form], kept: Collection[str], digests: Digests) -> tuple[set[Terms], set[str]]:
     """The sums that are kept or should be, as their terms; and the kept folds that they stand for."""
     sums = [x for x in walk(*forms) if x.operator == "plus"]
     alone = {nameless(x) for x in forms} | {
@@ -29,7 +29,7 @@ def streams(forms: Collection[Form], kept: Collection[str], named: Named) -> tup
                 takers.setdefault(nameless(y), []).append((y, x))
     folds = {own: common for own, uses in takers.items() if len(common := companions(uses)) > 1}
     wholes = {single_terms(x) for x in sums if nameless(x) in kept}
-    found = {terms for terms in {*folds.values(), *wholes} if len(terms) > 1 and is_one(terms, sums, named)}
+    found = {terms for terms in {*folds.values(), *wholes} if len(terms) > 1 and is_one(terms, sums, digests)}
     return found, {own for own, terms in folds.items() if terms in found}
 
 
@@ -44,9 +44,9 @@ def single_terms(x: Form) -> Terms:
     return frozenset(y for y, times in Counter(map(nameless, x.arguments)).items() if times == 1)
 
 
-def is_one(terms: Terms, sums: Iterable[Form], named: Named) -> bool:
+def is_one(terms: Terms, sums: Iterable[Form], digests: Digests) -> bool:
     """Whether these are the same sum wherever they are terms, up to the names of its axes."""
-    parts = {named.renamed(terms_of(x, terms))[0] for x in sums if terms <= {*map(nameless, x.arguments)}}
+    parts = {digests.renamed(terms_of(x, terms))[0] for x in sums if terms <= {*map(nameless, x.arguments)}}
     return len(parts) == 1
 
 

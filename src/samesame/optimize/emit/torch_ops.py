@@ -39,7 +39,7 @@ from samesame.optimize.emit.variables import (
 )
 from samesame.optimize.emit.wholes import READ_IN_PLACE, spans, wholes
 from samesame.optimize.forms import Form, Infinity, Part, Place, finite, size_of, text
-from samesame.optimize.names import Named
+from samesame.optimize.names import Digests
 from samesame.optimize.pairs import priced, steps
 from samesame.optimize.rules import parts_of
 from samesame.optimize.specification import KEPT, Dims, Output, Specification
@@ -77,7 +77,7 @@ class Printer:
         self.made: dict[Any, tuple[Variable, tuple[str, ...]]] = {}
         self.shown: dict[str | Form, str] = {}
         self.keys: dict[Form, tuple[int, tuple[str, ...]]] = {}
-        self.named = Named(self.extent)
+        self.digests = Digests(self.extent)
         self.codes: dict[Any, int] = {}
         self.read: dict[str, str] = {}               # tensor → the expression that it is
         self.sums: list[frozenset[int]] = []
@@ -151,7 +151,7 @@ class Printer:
     def key(self, form: Form) -> tuple[int, tuple[str, ...]]:
         """What the form is up to the names of its axes, as a number, and its axes in an order that all such have."""
         if form not in self.keys:
-            whole, names = self.named.renamed(form)
+            whole, names = self.digests.renamed(form)
             self.keys[form] = self.codes.setdefault(whole, len(self.codes)), names
         return self.keys[form]
 
@@ -166,7 +166,7 @@ class Printer:
         """A portion of a tensor that is computed as a whole."""
         if not self.wholes or not form.axes or form.operator in READ_IN_PLACE:
             return None
-        key, here = self.named.portion(form)
+        key, here = self.digests.portion(form)
         whole = self.wholes.get(key)
         if whole is None or form == whole.form or spans(here, self.extent) == whole.spans:
             return None

@@ -14,7 +14,7 @@ from math import prod
 
 from samesame.optimize.emit.variables import Extent, Variable
 from samesame.optimize.forms import Form, Part, Place, base, fresh, size_of, substitute, walk
-from samesame.optimize.names import Named, Portion, places_of, unshifted
+from samesame.optimize.names import Digests, Portion, places_of, unshifted
 
 READ_IN_PLACE = frozenset({"load", "position", "number"})
 Span = tuple[int, int]                               # where an axis begins, and how long it is
@@ -47,13 +47,13 @@ def wholes(roots: Iterable[Form], extents: Mapping[str, int]) -> tuple[dict[Hash
     def extent(axis: str) -> int:
         return size_of([axis], extents)
 
-    named = Named(extent)
+    digests = Digests(extent)
     forms = [x for x in walk(*roots) if x.axes and x.operator not in READ_IN_PLACE]
     if not are_read_in_portions(forms, extent):
         return {}, dict(extents)
     alike = defaultdict[Hashable, dict[tuple[Span, ...], Form]](dict)
     for form in forms:
-        key, here = named.portion(form)
+        key, here = digests.portion(form)
         alike[key].setdefault(spans(here, extent), form)
     found, new = dict[Hashable, Whole](), dict[str, int]()
     for key, portions in alike.items():
@@ -62,7 +62,7 @@ def wholes(roots: Iterable[Form], extents: Mapping[str, int]) -> tuple[dict[Hash
                         for axis in zip(*portions, strict=True))
             inside = prod(end - first for first, end in box)
             if inside <= sum(prod(size for _, size in each) for each in portions):
-                found[key] = whole(next(iter(portions.values())), box, extents, named, new)
+                found[key] = whole(next(iter(portions.values())), box, extents, digests, new)
     return found, {**extents, **new}
 
 
@@ -71,16 +71,16 @@ def spans(here: Portion, extent: Extent) -> tuple[Span, ...]:
 
 
 def whole(
-    form: Form, box: Iterable[Span], extents: Mapping[str, int], named: Named, new: dict[str, int]
+    form: Form, box: Iterable[Span], extents: Mapping[str, int], digests: Digests, new: dict[str, int]
 ) -> Whole:
     """The form over all of the box, of each of whose axes the first element and the end are given."""
-    _, here = named.portion(form)
+    _, here = digests.portion(form)
     near, _ = unshifted(form)
     places, names = dict[str, Place | str](), list[str]()
     for axis, (first, end) in zip(here.names, box, strict=True):
         name = axis
         if axis in here.begins:
-            if end - first != named.extent(axis):
+            if end - first != digests.extent(axis):
                 taken, all_extents = (*here.names, *names), {**extents, **new}
                 alike = (other for other, size in all_extents.items() if size == end - first and other not in taken)
                 name = next(alike, "") or fresh(f"{base(axis)}°", all_extents)
