@@ -17,12 +17,15 @@ from optimize.named import worked_out
 from optimize.test_reassociation import written
 from optimize.test_windows import first
 from samesame.capture import capture
+from samesame.formula.expr import Unsupported
 from samesame.optimize.algebra import specified
 from samesame.optimize.dropin import EAGER
 from samesame.optimize.emit.torch_ops import source
 from samesame.optimize.facts import facts_of
+from samesame.optimize.forms import load
 from samesame.optimize.job import loaded
 from samesame.optimize.read import read
+from samesame.optimize.reading import Value
 from samesame.optimize.saved import files_of, write_files
 
 DTYPES = st.sampled_from([torch.float32, torch.float64, torch.bfloat16, torch.int64])
@@ -198,6 +201,12 @@ def test_kernels_read_from_the_end(module: nn.Module, shape: tuple[int, ...], tm
     file = write_files(tmp_path / "found", files_of(found, facts_of(module, (x,), found, EAGER)))
     fast = loaded(file).optimized(module)
     torch.testing.assert_close(fast(x), module(x), rtol=1e-4, atol=1e-5)
+
+
+def test_no_value_has_one_axis_in_two_dimensions() -> None:
+    for dims in ((("i",), ("i",)), (("i", "j"), ("j",)), (("i", "i"),)):
+        with pytest.raises(Unsupported, match="two dimensions along one axis"):
+            Value(load("x", "i", "j"), dims, "float32")
 
 
 PAIRED = {                                           # rows of products with rows: each side is cut as the other was

@@ -63,11 +63,16 @@ LETTERS = "ijklmnpqrstuvwxyzabcdefgho"
 @dataclass(frozen=True, slots=True)
 class Value:
     """A tensor: the axes of its form that no dimension has are none, those of dimensions that the form lacks repeat
-    it."""
+    it. Raises Unsupported where two dimensions have one axis, along which a form would be a diagonal."""
 
     form: Form
     dims: Dims
     dtype: str
+
+    def __post_init__(self) -> None:
+        axes = [axis for dim in self.dims for axis in dim]
+        if len({*axes}) < len(axes):
+            raise Unsupported("two dimensions along one axis")
 
     @property
     def rank(self) -> int:
