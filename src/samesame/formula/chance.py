@@ -9,12 +9,15 @@ with a random map for each opaque operator, in float64. Where most places differ
 nothing and refutes nothing about the programs: it only says where not to look for a proof.
 
 A random map is smooth, so that rounding in its arguments stays small in its result, and varies fast, so that different
-arguments have different results. A claim may hold under a condition only, such as x ≥ 0; so most draws are positive,
-and half of the places may differ. Positions are few, and agree by luck; so there are more draws where some agree.
+arguments have different results. One that stands for a place in a row is a function of the order of that, as far as
+a shift, a positive factor and turning round go. A claim may hold under a condition only, such as x ≥ 0; so most draws
+are positive, and half of the places may differ. Positions are few, and agree by luck; so there are more draws where
+some agree.
 """
 
 from __future__ import annotations
 
+import warnings
 import zlib
 from collections.abc import Mapping
 from math import prod
@@ -24,6 +27,7 @@ import numpy as np
 
 from samesame.formula.evaluate import OF_MATRICES, Array, Evaluation, Grid
 from samesame.formula.expr import Expr, Index, Leaf, Load, Opaque, Unsupported, index, numeric, walk
+from samesame.formula.monotone import turned_round
 from samesame.formula.tensor import Tensor
 
 PLACES = 8                  # elements of the two tensors that are compared on each draw
@@ -33,6 +37,7 @@ SCALE = 0.3                 # of real elements, so that sums of products stay wh
 TOLERANCE = 1e-6            # relative to 1 + the value
 CELLS = 1 << 21             # of one array
 FAST = (10, 30)             # how fast a random map varies with each number that it reads
+LEVEL = 1e-9                # rows that vary less, beside 1 + their mean, are level
 BELOW = 7.5                 # what a random map reads for −∞
 
 
@@ -102,8 +107,13 @@ class _AtRandom(Evaluation):
         of matrices is worked out."""
         if e.name in OF_MATRICES:
             return super().apply(e, grids)
-        rng = np.random.default_rng(zlib.crc32(f"{e.name} {e.attributes!r}".encode()))
         arguments, indices = grids[: len(e.arguments)], grids[len(e.arguments) :]
+        name, turned = f"{e.name} {e.attributes!r}", turned_round(e.name, e.attributes)
+        if turned is not None:
+            other = "{} {!r}".format(*turned)
+            arguments = [self.in_order(arguments[0], e.arguments[0].bound, -1 if other < name else 1)]
+            name = min(name, other)
+        rng = np.random.default_rng(zlib.crc32(name.encode()))
         angles = [self.projected(g, f.bound, rng) for f, g in zip(e.arguments, arguments, strict=True)]
         angles += [Grid(g.axes, g.array * rng.uniform(*FAST), g.undefined) for g in indices]
         most = prod(map(self.extent, e.arguments[0].bound)) if e.arguments else 1
@@ -116,6 +126,17 @@ class _AtRandom(Evaluation):
             return np.asarray(np.sin(angle) > 0 if e.result_kind == "bool" else 3 * np.sin(angle))
 
         return self.pointwise(picked, angles)
+
+    def in_order(self, grid: Grid, bound: tuple[Index, ...], sign: int) -> Grid:
+        """A row as its order is told: the same for one that is shifted or stretched, turned round where sign is −1."""
+        outer = tuple(axis for axis in grid.axes if axis not in bound)
+        whole = self.spread(grid, outer + bound)
+        over = tuple(range(len(outer), whole.array.ndim))
+        held = np.where(np.isneginf(row := whole.array.astype(np.float64)), np.nan, row)
+        with warnings.catch_warnings(action="ignore"):           # of a row that is −∞ throughout
+            middle, wide = np.nanmean(held, over, keepdims=True), np.nanstd(held, over, keepdims=True)
+        unit = np.where(wide > LEVEL * (1 + abs(middle)), wide, 1)
+        return Grid(whole.axes, np.where(np.isneginf(row), row, sign * (held - middle) / unit), whole.undefined)
 
     def projected(self, grid: Grid, bound: tuple[Index, ...], rng: np.random.Generator) -> Grid:
         """Σ weight · element over a whole argument."""

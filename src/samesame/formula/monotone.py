@@ -81,6 +81,19 @@ def place(name: str, row: Lambda) -> Opaque:
     return Opaque(name if found.rising else TURNED[name], (), (Lambda(row.bound, found.core),), (), "int")
 
 
+def turned_round(name: str, attributes: tuple[object, ...]) -> tuple[str, tuple[object, ...]] | None:
+    """The operator, and its attributes, that says the same place of a row whose order is turned round; None where it
+    says no place."""
+    match name, attributes:
+        case ("aten.argmax" | "aten.argmin"), ():
+            return TURNED[name], ()
+        case "aten.sort", ("indices", (bool(falling), stable)):
+            return name, ("indices", (not falling, stable))
+        case "aten.topk", ("indices", (k, bool(largest), in_order)):
+            return name, ("indices", (k, not largest, in_order))
+    return None
+
+
 def ordered(element: Expr, row: frozenset[Index]) -> Apart:
     """`apart`, and the logarithm of what is left where that is a positive product with an exponential in it, or its
     negative where that has −∞ for +∞."""

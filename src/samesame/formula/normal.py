@@ -101,6 +101,7 @@ from samesame.formula.poly import (
 from samesame.formula.products import logarithms, product_of
 from samesame.formula.rewrite import Draft, bind, guarded, multiply, substitute, under
 from samesame.formula.signs import is_nonnegative, is_positive
+from samesame.formula.standing import by_order
 from samesame.formula.terms import (
     MINUS_INFINITY,
     Body,
@@ -322,7 +323,11 @@ def opaque(expr: Opaque, indices: tuple[Poly, ...]) -> OpaqueAtom:
     bodies = tuple(_body(argument) for argument in expr.arguments)
     if expr.result_kind == "real" and any(part.form.has(MINUS_INFINITY) for part in bodies):
         raise Unsupported(f"{expr.name} is given −∞ and may return it, and an atom is a finite number")
-    return OpaqueAtom(expr.name, repr(expr.attributes), expr.result_kind, bodies, indices)
+    name, attributes = expr.name, expr.attributes
+    if len(bodies) == 1:
+        name, attributes, row = by_order(name, attributes, bodies[0])
+        bodies = (row,)
+    return OpaqueAtom(name, repr(attributes), expr.result_kind, bodies, indices)
 
 
 def _opaque_element(atom: OpaqueAtom) -> Form:

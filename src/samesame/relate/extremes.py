@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import torch
 
@@ -38,8 +39,25 @@ SHARE = 0.2                 # of the elements that are replaced
 def asking(graph: Graph, values: Values) -> list[Node]:
     """The operators that ask whether a tensor that depends on an input holds numbers; `values` of its nodes on the
     draws."""
-    constants = closed(graph)
-    return [n for n in graph.nodes if n.name not in constants and (is_asking(n) or _settled(n, values))]
+    constants, changed = closed(graph), _changed(graph)
+    return [n for n in graph.nodes if n.name not in constants
+            and (is_asking(n) or (not changed.isdisjoint(n.inputs) and _settled(n, values)))]
+
+
+def _changed(graph: Graph) -> set[Node]:
+    """Reals that are made of an input's reals by reals alone: what NaN or an infinity may arrive at. How many elements
+    satisfy something is a number, whatever they are."""
+    found: set[Node] = set()
+    for node in graph.nodes:
+        if _holds_reals(node.type) and (node.operator == "input" or not found.isdisjoint(node.inputs)):
+            found.add(node)
+    return found
+
+
+def _holds_reals(type_: Any) -> bool:
+    if isinstance(type_, tuple):
+        return any(map(_holds_reals, type_))
+    return isinstance(type_, TensorType) and type_.dtype.startswith(("float", "bfloat", "complex"))
 
 
 def is_asking(node: Node) -> bool:
