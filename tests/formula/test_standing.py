@@ -13,7 +13,7 @@ from samesame.formula.tensor import leaf, tensor
 N, K, D = Size("N", 1), Size("K", 2), Size("D", 1)
 x, c, bias = leaf("x", (N, D)), leaf("c", (K, D)), leaf("bias", (N,))
 shown = leaf("shown", (K,), "bool")
-I, J = index(N), index(K)
+AT, J = index(N), index(K)
 PLACES = [("aten.argmin", (), "aten.argmax", ()),
           ("aten.sort", ("indices", (False, True)), "aten.sort", ("indices", (True, True))),
           ("aten.topk", ("indices", (2, False, True)), "aten.topk", ("indices", (2, True, True)))]
@@ -21,7 +21,7 @@ PLACES = [("aten.argmin", (), "aten.argmax", ()),
 
 def position(name, attributes, element):
     return Opaque(name, attributes, (Lambda((J,), element),), () if name == "aten.argmin" or name == "aten.argmax"
-                  else (I,), "int")
+                  else (AT,), "int")
 
 
 def product(a, b):
@@ -29,21 +29,21 @@ def product(a, b):
 
 
 def of_x(d):
-    return x[I, d]
+    return x[AT, d]
 
 
 def of_c(d):
     return c[J, d]
 
 
-DISTANCE = Sum(D, lambda d: power(x[I, d] - c[J, d], 2))
+DISTANCE = Sum(D, lambda d: power(x[AT, d] - c[J, d], 2))
 SCORE = product(of_c, of_c) - 2 * product(of_x, of_c)
 CLOSE = 2 * product(of_x, of_c) - product(of_c, of_c)
 
 
 @pytest.mark.parametrize("least, how, most, turned", PLACES)
 @pytest.mark.parametrize("same, falls", [
-    (SCORE, False), (CLOSE, True), (3 * DISTANCE + bias[I], False), (7 - DISTANCE / 2, True)])
+    (SCORE, False), (CLOSE, True), (3 * DISTANCE + bias[AT], False), (7 - DISTANCE / 2, True)])
 def test_the_least_distance_stands_where_the_least_score_does(least, how, most, turned, same, falls):
     other = position(most, turned, same) if falls else position(least, how, same)
     wrong = position(least, how, same) if falls else position(most, turned, same)
@@ -53,7 +53,7 @@ def test_the_least_distance_stands_where_the_least_score_does(least, how, most, 
 
 @pytest.mark.parametrize("other", [
     SCORE + product(of_c, of_c),                            # of each element another number
-    SCORE * bias[I],                                        # a factor of unknown sign
+    SCORE * bias[AT],                                        # a factor of unknown sign
     product(of_c, of_c) - product(of_x, of_c),
     where(shown[J], SCORE, 0),
 ])
@@ -61,7 +61,7 @@ def test_what_may_change_the_order_stays(other):
     assert isinstance(prove_equal(position("aten.argmin", (), DISTANCE), position("aten.argmin", (), other)), NotProved)
 
 
-@pytest.mark.parametrize("added", [log(bias[I]), 1 / bias[I]])
+@pytest.mark.parametrize("added", [log(bias[AT]), 1 / bias[AT]])
 def test_what_may_be_no_number_stays(added):
     """Of a row of NaN the least stands somewhere else."""
     assert isinstance(prove_equal(
@@ -77,7 +77,7 @@ def test_a_row_with_minus_infinity_stays_as_it_is():
 
 def test_the_value_of_an_element_keeps_all_of_it():
     def value(element):
-        return Opaque("aten.sort", ("values", (False, True)), (Lambda((J,), element),), (I,), "real")
+        return Opaque("aten.sort", ("values", (False, True)), (Lambda((J,), element),), (AT,), "real")
 
     assert isinstance(prove_equal(value(DISTANCE), value(SCORE)), NotProved)
 

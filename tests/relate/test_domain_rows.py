@@ -28,7 +28,8 @@ def plain(x, edges):
 def test_every_row_is_an_index():
     verdict = check(looked_up, selected, (X, EDGES))
     assert verdict.verdict == "same", headline(verdict)
-    assert any(str(condition).endswith(" ≤ 5") for root in verdict.roots for condition in root.evidence.conditions)
+    rests_on = [*(root.evidence for root in verdict.roots), *(relation.evidence for relation in verdict.relations)]
+    assert any(str(condition).endswith(" ≤ 5") for evidence in rests_on for condition in evidence.conditions)
 
 
 def test_a_row_that_is_no_index_may_be_any_number():

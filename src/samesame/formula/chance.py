@@ -37,6 +37,7 @@ SCALE = 0.3                 # of real elements, so that sums of products stay wh
 TOLERANCE = 1e-6            # relative to 1 + the value
 CELLS = 1 << 21             # of one array
 FAST = (10, 30)             # how fast a random map varies with each number that it reads
+GOLDEN = (3 - 5**0.5) / 2   # of a turn
 LEVEL = 1e-9                # rows that vary less, beside 1 + their mean, are level
 BELOW = 7.5                 # what a random map reads for −∞
 
@@ -115,7 +116,10 @@ class _AtRandom(Evaluation):
             name = min(name, other)
         rng = np.random.default_rng(zlib.crc32(name.encode()))
         angles = [self.projected(g, f.bound, rng) for f, g in zip(e.arguments, arguments, strict=True)]
-        angles += [Grid(g.axes, g.array * rng.uniform(*FAST), g.undefined) for g in indices]
+        turn = GOLDEN if e.result_kind == "int" else 0          # the places of the first and second mostly differ
+        speeds = (rng.uniform(*FAST) for _ in indices)
+        angles += [Grid(g.axes, g.array * (round(speed) + turn if turn else speed), g.undefined)
+                   for g, speed in zip(indices, speeds, strict=True)]
         most = prod(map(self.extent, e.arguments[0].bound)) if e.arguments else 1
         start = np.asarray(rng.uniform(1, 2))
 

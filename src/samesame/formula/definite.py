@@ -208,7 +208,7 @@ class Signs:
             case Extremum(op, parts):
                 return made_of(max if op == "max" else min, map(self.signs, parts))
             case Add(parts):
-                return _added([self.signs(part) for part in parts])
+                return ABOVE if is_rest_of_one(parts) else _added([self.signs(part) for part in parts])
             case Mul(parts):                      # x·x is a square
                 several = Counter(parts).items()
                 return made_of(mul, (frozenset(n**times for n in self.signs(part)) for part, times in several))
@@ -254,6 +254,13 @@ def _added(parts: list[Found]) -> Found:
         if all(part <= or_zero for part in parts):
             return one if one in parts else or_zero
     return ANY
+
+
+def is_rest_of_one(parts: tuple[Expr, ...]) -> bool:
+    """Whether a sum is what is left of 1, or more, once something below one is taken away, as 1 − sigmoid(x) is."""
+    number = next((part.value for part in parts if isinstance(part, Num)), Fraction(0))
+    rest = [part for part in parts if not isinstance(part, Num)]
+    return number >= 1 and len(rest) == 1 and is_below_one(mul(-1, rest[0]))
 
 
 def is_below_one(e: Expr) -> bool:

@@ -63,6 +63,7 @@ from samesame.formula.terms import (
     scale,
     subtract,
 )
+from samesame.formula.thresholds import by_thresholds
 from samesame.formula.waves import by_waves
 from samesame.formula.written_out import (
     pinned_labels,
@@ -275,9 +276,21 @@ def _at_once(left: Form, right: Form) -> str:
 def _without_infinities(left: Form, right: Form) -> tuple[Form, Form]:
     """Both sides without the cells on which they are undefined or −∞, which must be the same."""
     parts = [_split_absorbing(form) for form in (left, right)]
-    if parts[0][0] is not parts[1][0]:
+    (mine, left), (yours, right) = parts
+    if mine is not yours and not all(_in_the_same_places(mine, yours, what) for what in (UNDEFINED, MINUS_INFINITY)):
         raise _Open("the sides are undefined or −∞ in different places")
-    return parts[0][1], parts[1][1]
+    return left, right
+
+
+def _in_the_same_places(left: Form, right: Form, symbol: str) -> bool:
+    """Whether as many terms of both are undefined, or −∞, at each place."""
+    counts = []
+    for form in (left, right):
+        held = [(term, c) for term, c in form.terms if any(a.key == symbol for a, _ in term.factors)]
+        if any(term.bound or len(term.factors) > 1 or term.factors[0][1] != 1 or c < 0 for term, c in held):
+            return False
+        counts.append(add(*(form_of([(closed((), term.guards, ()), Fraction(1))]) for term, _ in held)))
+    return vanishes_quietly(subtract(*counts))
 
 
 def _split_absorbing(form: Form) -> tuple[Form, Form]:
@@ -543,6 +556,7 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("the difference cancels", lambda form: form),
     ("look-ups are in range", where_lookups_reach),
     ("small sums written out", unrolled),
+    ("integers by thresholds", by_thresholds),
     ("what labels choose written out", pinned_labels),
     ("places of a row are each another one", places_one_by_one),
     ("indices in generic position", in_generic_position),

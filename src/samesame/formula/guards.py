@@ -32,6 +32,7 @@ from samesame.formula.poly import (
     free_of,
     linear,
 )
+from samesame.formula.radix import first_digit
 
 
 class Literal(Thing):
@@ -61,9 +62,12 @@ NO_GUARDS: Guards = ()
 
 
 def at_least_zero_literal(p: Poly) -> Literal | bool:
-    """p ≥ 0, divided by what its coefficients have in common."""
+    """p ≥ 0, divided by what its coefficients have in common, without a last digit that changes nothing."""
     if p.constant is not None:
         return p.constant >= 0
+    first = first_digit(p)
+    if first is not None:
+        return at_least_zero_literal(first)
     common = gcd(*(c for m, c in p.terms if m))
     return Literal("≥0", collect((m, c // common) for m, c in p.terms))
 
@@ -103,6 +107,11 @@ def conjunction(literals: Iterable[Literal | bool]) -> Guards | None:
             kept[literal] = None
     if any(negation(literal) in kept for literal in kept):
         return None
+    pinned = [literal for literal in kept if literal.op == "≥0" and (p := literal.poly) is not None
+              and Literal("≥0", -p) in kept and not any(isinstance(a, Var) for a in p.atoms())]
+    if pinned:                                   # what a tensor holds is neither above a number nor below it
+        held = (zero_literal(p) for literal in pinned if (p := literal.poly) is not None)
+        return conjunction([*(literal for literal in kept if literal not in pinned), *held])
     return tuple(sorted(kept, key=lambda literal: literal.key))
 
 

@@ -261,10 +261,10 @@ def _reading(value: float) -> tuple[Expr, str] | None:
     if _single(value):
         short = str(np.float32(value))
         return (const(Fraction(short)), short) if _digits(short) < SHORT - 3 else None
-    if value < _LARGEST_LOG:
-        for q in _simple(Fraction(math.exp(value)), 1, single=False):
-            if _near(math.log(q), value):
-                return log(q), f"log({q})"
+    for times, words in ((1, "log({})"), (2, "log({})/2")):          # half a logarithm is that of a root
+        for q in _simple(Fraction(math.exp(times * value)), 1, single=False) if times * value < _LARGEST_LOG else ():
+            if _near(math.log(q) / times, value):
+                return log(q) / times, words.format(q)
     for number, expr, text in MULTIPLIED:
         for q in _simple(Fraction(value / number), 1, single=False):
             if _near(q.numerator * number / q.denominator, value):

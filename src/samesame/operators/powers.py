@@ -1,7 +1,7 @@
 """Powers: of tensors to numbers, and of numbers and tensors to tensors.
 
-A power to a number is that power. One to what varies is an exponential where its base is known to be positive, by how
-it is made: a sigmoid to the distance of two steps is how much of the one is left at the other.
+A power to a number is that power. One to what varies is an exponential where its base is positive: a sigmoid to the
+distance of two steps is how much of the one is left at the other. Elsewhere it is a function of which nothing is known.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from samesame.formula.expr import (
     Expr,
     Extremum,
     Fold,
+    Lambda,
     Num,
+    Opaque,
     Unsupported,
     Where,
     exp,
     index,
     le,
     log,
+    lt,
     mul,
     numeric,
     power,
@@ -50,7 +53,8 @@ def square(x: Tensor) -> Tensor:
 
 @meaning("aten.pow.Tensor_Tensor", "aten.pow.Scalar")
 def pow_tensor(x: Any, exponent: Tensor) -> Tensor:
-    """A number to a variable power is an exponential; a variable to a power that is a number is that power."""
+    """A number to a variable power is an exponential; a variable to a power that is a number is that power. Where the
+    base is not above zero, of a power that may be a fraction nothing more is known."""
     if as_tensor(x).kind == exponent.kind == "bool":
         raise Unsupported("a boolean to the power of a boolean")
 
@@ -67,7 +71,8 @@ def pow_tensor(x: Any, exponent: Tensor) -> Tensor:
             return exp(e * log(base))
         if e.kind == "int":
             return whole_power(base, e)
-        raise Unsupported("a power whose base may not be positive and whose exponent is no number")
+        below = Opaque("aten.pow", (), (Lambda((), base), Lambda((), e)), (), "real")
+        return where(lt(0, base), exp(e * log(base)), below)
 
     return pointwise(element, x, exponent)
 

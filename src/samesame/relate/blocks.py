@@ -96,7 +96,9 @@ JOINS = ("aten.cat.default", "aten.stack.default")
 STEPS = 3                   # between a tensor at the frontier and those there that it is made of
 
 
-def tied_together(joint: JointGraph, frontier: Iterable[int], limit: int = 250) -> frozenset[int]:
+def tied_together(
+    joint: JointGraph, frontier: Iterable[int], limit: int = 250, most: int = STEPS
+) -> frozenset[int]:
     """The classes of a frontier that are made of others there alone, in a few steps, and what stands between. A claim
     in which they are variables forgets that: of m, a and m·cos a it may hold only for those that belong together."""
     held = frozenset(frontier)
@@ -116,7 +118,7 @@ def tied_together(joint: JointGraph, frontier: Iterable[int], limit: int = 250) 
         return (whole, between) if whole else None
 
     for name in sorted(held):
-        own = made(name, STEPS)
+        own = made(name, most)
         if own is not None and name not in own[0]:
             bases = {other: parts - {name} | own[0] if name in parts else parts for other, parts in bases.items()}
             bases[name] = own[0]
@@ -146,7 +148,8 @@ class _Cutter:
         mine = met if met is not None and met.operator == "input" else self.side(left)
         arranged = build(layout, lambda _: mine, self.step)
         graph = Graph("block", tuple(self.nodes), (("left", arranged), ("right", yours)), self.tensors)
-        ranges = demanded(graph, self.is_negative)
+        ranges = {name: known for name, term in self.frontier.items() if (known := self.joint.range_elsewhere(term))}
+        ranges |= demanded(graph, self.is_negative)
         ranges |= {name: known for name, term in self.frontier.items() if (known := self.joint.positions(term))}
         terms = {node.name: name for name, node in self.made.items()} | self.terms
         key = key_of(graph, ranges)

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from itertools import combinations_with_replacement, islice, permutations
+from itertools import combinations_with_replacement, islice, permutations, product
 from typing import Any
 
 import torch
@@ -27,6 +27,7 @@ from samesame.relate.buffers import content
 from samesame.relate.channels import by_channels
 from samesame.relate.joint import BIJECTIVE, FEW, is_uniform, widened
 from samesame.relate.layout import Layout, build
+from samesame.relate.multiples import Run, runs
 from samesame.relate.parameters import relate_parameters
 from samesame.relate.propose import difference
 from samesame.relate.roundings import FUNCTIONS as POINTWISE
@@ -136,6 +137,7 @@ class Formulas:
             yield from self.computed(value)
         if node.is_source and not is_uniform(value):
             yield from self.multiples(value)
+            yield from self.side_by_side(value)
         if node.is_source:
             yield from self.looked_up(node)
             yield from self.applied(node)
@@ -213,6 +215,36 @@ class Formulas:
                 if factor and factor != 1 and difference(other * factor, value) <= 1e-5:
                     for numbers in self.factors(factor):
                         yield reduce(partial(self.weights.make, "aten.mul.Tensor"), numbers, node)
+
+    def side_by_side(self, value: torch.Tensor) -> Iterator[Node]:
+        """Rows of the other's stored tensors, each run of them times a number that it speaks of; or columns, or rows
+        as columns."""
+        of_matrix = (False, True) if value.dim() == 2 else (False,)
+        for turned, theirs in product(of_matrix, of_matrix):
+            held = {node.name: self.weights.values[node.name] for kind in ("parameter", "constant")
+                    for node in self.theirs.sources(kind)}
+            wanted = value.T if turned else value
+            found = runs(wanted, {name: _turned(other) for name, other in held.items()} if theirs else held)
+            parts = [self.part(run, theirs) for run in found or ()]
+            known = [part for part in parts if part is not None]
+            if known and len(known) == len(parts):
+                whole = self.weights.make("aten.cat.default", tuple(known), 0) if len(known) > 1 else known[0]
+                whole = self.weights.shaped(whole, tuple(wanted.shape))
+                yield self.weights.make("aten.permute.default", whole, (1, 0)) if turned else whole
+
+    def part(self, run: Run, turned: bool) -> Node | None:
+        """The rows of a run, or columns, times its number; None where the other program speaks of no such number."""
+        numbers = () if run.factor == 1 else next(self.factors(run.factor), None)
+        if numbers is None:
+            return None
+        node = self.theirs[run.name]
+        if turned and len(node.shape) == 2:
+            node = self.weights.make("aten.permute.default", node, (1, 0))
+        wide = node.shape[-1:] if len(node.shape) > 1 else ()
+        rows = self.weights.shaped(node, (math.prod(node.shape) // math.prod(wide), *wide))
+        if run.stop - run.start < rows.shape[0]:
+            rows = self.weights.make("aten.slice.Tensor", rows, 0, run.start, run.stop)
+        return reduce(partial(self.weights.make, "aten.mul.Tensor"), numbers, rows)
 
     def factors(self, factor: float) -> Iterator[tuple[float, ...]]:
         """Numbers whose product is within a millionth of the factor, which is known that well: one, or two as they are
@@ -425,6 +457,10 @@ class Formulas:
 def divides(value: torch.Tensor) -> bool:
     """Is every element a number that one can divide by?"""
     return bool((value != 0).all())
+
+
+def _turned(value: torch.Tensor) -> torch.Tensor:
+    return value.T if value.dim() == 2 else value
 
 
 def _gains(names: Sequence[str], held: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, str, int]]:

@@ -29,7 +29,7 @@ from samesame.operators.execute import pieces
 from samesame.operators.numbers import says_nothing
 from samesame.operators.shapes import NARROW
 from samesame.operators.table import UNINITIALISED, packet
-from samesame.relate.domain import positions
+from samesame.relate.domain import demanded, positions
 from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
 from samesame.relate.masks import Triangle, counts, triangle
 
@@ -118,6 +118,7 @@ class JointGraph:
     written_out: set[int] = field(default_factory=set)
     whole_tables: dict[int, torch.Tensor] = field(default_factory=dict)
     negatives: set[int] = field(default_factory=set)
+    demanded: dict[int, Range] = field(default_factory=dict)
     established: dict[int, tuple[int, Layout]] = field(default_factory=dict)
 
     def add(self, operator: str, attributes: tuple[Any, ...], arguments: tuple[int, ...], type_: Any) -> int:
@@ -360,12 +361,15 @@ class JointGraph:
         """Does the class of this term hold a tensor of that graph?"""
         return any(side in self.sides.get(member, ()) for member in self.egraph.members(self.egraph.find(term)))
 
-    def note_negatives(self, graph: Graph, runs: Sequence[Mapping[str, torch.Tensor]]) -> None:
-        """Remember the integer tensors that had a negative element on some draw."""
+    def note_integers(self, graph: Graph, runs: Sequence[Mapping[str, torch.Tensor]]) -> None:
+        """Remember the integer tensors that had a negative element on some draw, and in which range the program demands
+        an input to lie somewhere, since it indexes with it: outside of that it computes nothing."""
         for node in graph.nodes:
             integers = isinstance(node.type, TensorType) and node.type.dtype.startswith("int")
             if integers and any(_holds_negatives(run.get(node.name)) for run in runs):
                 self.negatives.add(self.term[node])
+        for name, known in demanded(graph, lambda node: self.is_negative(self.term[node])).items():
+            self.demanded.setdefault(self.term[graph[name]], known)
 
     def is_negative(self, term: int) -> bool:
         """Was an element of the class negative on some draw, or was it not seen at all?"""
@@ -398,6 +402,11 @@ class JointGraph:
                 if known is not None:
                     return known
         return None
+
+    def range_elsewhere(self, term: int) -> Range | None:
+        """The range that a program demands of an input somewhere."""
+        members = self.egraph.members(self.egraph.find(term))
+        return next((self.demanded[member] for member in members if member in self.demanded), None)
 
     def is_related(self, term: int) -> bool:
         """Is the class held by both sides, or a layout of what is?"""

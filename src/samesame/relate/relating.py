@@ -227,8 +227,8 @@ def relate(
     joint.add_graph("left", left, closed[0], {}, {})
     sources = {node.name: joint.term[node] for node in left.nodes if node.is_source}
     joint.add_graph("right", right, closed[1], inputs.layouts, sources)
-    joint.note_negatives(left, values[0])
-    joint.note_negatives(right, values[1])
+    for graph, draws in zip((left, right), values, strict=True):
+        joint.note_integers(graph, draws)
     for graph, wide in zip((left, right), general or (left, right), strict=True):
         joint.negatives.update(joint.term[graph[name]] for name in _made_of_sizes(wide))
     joint.anchor_shared_constants()
@@ -549,6 +549,10 @@ def _frontiers(
                 if block.untold:                       # constants may be all that is missing, and what is tied is long
                     with suppress(TooLarge):
                         yield cut(joint, left, right, layout, constants=most, limit=limit)
+                near = tied_together(joint, block.frontier.values(), limit, 1)
+                if near and near != tied:              # what is far from the others may be no more than long
+                    with suppress(TooLarge):
+                        yield cut(joint, left, right, layout, opened=near, limit=limit)
                 opened = tied
                 continue
             if block.untold and constants < most:
