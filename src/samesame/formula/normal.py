@@ -323,11 +323,11 @@ def opaque(expr: Opaque, indices: tuple[Poly, ...]) -> OpaqueAtom:
     bodies = tuple(_body(argument) for argument in expr.arguments)
     if expr.result_kind == "real" and any(part.form.has(MINUS_INFINITY) for part in bodies):
         raise Unsupported(f"{expr.name} is given −∞ and may return it, and an atom is a finite number")
-    name, attributes = expr.name, expr.attributes
+    operator, attributes = str(expr.name), expr.attributes
     if len(bodies) == 1:
-        name, attributes, row = by_order(name, attributes, bodies[0])
-        bodies = (row,)
-    return OpaqueAtom(name, repr(attributes), expr.result_kind, bodies, indices)
+        operator, attributes, simpler = by_order(operator, attributes, bodies[0])
+        bodies = (simpler,)
+    return OpaqueAtom(operator, repr(attributes), expr.result_kind, bodies, indices)
 
 
 def _opaque_element(atom: OpaqueAtom) -> Form:

@@ -31,6 +31,7 @@ NEAR = 1024, 4096                                    # sums side by side that ar
 TOGETHER = 16                                        # candidates in one compilation
 PACKED = 4 << 30                                     # bytes of packed weights that candidates may hold at a time
 COMPILING = 0.25                                     # seconds a candidate, about; a guess to cut short budgets by
+MOST = 256                                           # choices of numbers for one program, each number by itself
 HOPELESS = 3                                         # times the best: dropped after one call
 CALLS = 3                                            # timed ones in a turn of the first round
 
@@ -106,10 +107,24 @@ def choices(
     """The programs with all numbers `worth` trying for each tile of such a length; and numbers for what is `fixed`."""
     for place, program in enumerate(programs):
         tiles = program.tiles
-        for chosen in product(*(worth(tile, value_at(tile.of, sizes), program) for tile in tiles)):
+        for chosen in _together(tiles, [worth(tile, value_at(tile.of, sizes), program) for tile in tiles]):
             numbers = {tile.size.name: number for tile, number in zip(tiles, chosen, strict=True)}
             roles = {tile.role: number for tile, number in zip(tiles, chosen, strict=True)}
             yield Choice(place, numbers, roles, bound(program, {**fixed, **numbers}))
+
+
+def _together(tiles: Sequence[Tile], several: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
+    """All numbers of tiles with one another; where that are too many, as in a sum of many products, those of one role
+    grow together."""
+    if prod(map(len, several)) <= MOST:
+        yield from product(*several)
+        return
+    roles = list(dict.fromkeys(tile.role for tile in tiles))
+    longest = [max(len(numbers) for tile, numbers in zip(tiles, several, strict=True) if tile.role == role)
+               for role in roles]
+    for places in product(*map(range, longest)):
+        at = dict(zip(roles, places, strict=True))
+        yield tuple(numbers[min(at[tile.role], len(numbers) - 1)] for tile, numbers in zip(tiles, several, strict=True))
 
 
 def candidates(programs: Sequence[Program], sizes: Mapping[str, int], machine: Machine) -> Iterator[Choice]:
