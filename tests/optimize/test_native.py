@@ -578,7 +578,7 @@ def test_there_is_no_form_of_complex_numbers() -> None:
 
 def test_kernels_are_made_of_the_forms_that_multiply_least() -> None:
     """What lies between folds takes no memory in a kernel, so that a form may not be dearer than torch's operators."""
-    forms = [Rewriting((number(k),), (), {"time": time, "multiplications": flops})
+    forms = [Rewriting((number(k),), (), {"time": time, "multiplications": flops, "loops": 1.0})
              for k, time, flops in ((1, 1.0, 9.0), (2, 2.0, 2.0), (3, 3.0, 1.0))]
     asked = list[Rewriting]()
 

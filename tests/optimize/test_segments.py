@@ -266,8 +266,9 @@ def test_what_a_call_returns_need_not_be_row_major() -> None:
 
 
 def test_calls_that_stay_are_named() -> None:
-    (head, *lines) = candidate(Largest(), (torch.randn(7, 10),)).changed
-    assert head.endswith("of our own before, between and behind calls that stay torch's (topk, gather)")
+    lines = candidate(Largest(), (torch.randn(7, 10),)).changed
+    assert any(line.endswith("of our own before, between and behind calls that stay torch's (topk, gather)")
+               for line in lines)
     assert any("matmul" in line for line in lines)
 
 

@@ -286,7 +286,8 @@ class _Cutter:
             self.stages.append(kept := Stage(f"kept {len(self.stages)}", axes, load(name), folds))
             value, folds = replaced(value, {name: load(kept.target, *axes)}), {}
         self.stages.append(stage := Stage(output.name, axes, value, folds, output.dtype))
-        if output.dtype in NOT_ROUNDED and sorted(axes) == [*output.form.axes]:
+        held = [axis for axis in axes if axis in output.form.axes or self.extent(axis) > 1]       # else it is one place
+        if output.dtype in NOT_ROUNDED and sorted(held) == [*output.form.axes]:
             self.read_as(output.form, stage)
 
     def ends_in_functions(self, value: Form, folds: Mapping[str, Form], axes: tuple[str, ...]) -> bool:
@@ -316,16 +317,18 @@ class _Cutter:
         """The stage's target is the form from now on, under any names of axes."""
         key, here = self.digests.portion(form)
         self.alike.setdefault(key, []).append((stage, here))
-        return self.kept.setdefault(form, load(stage.target, *map(along, stage.axes)))
+        places = (along(axis) if axis in form.axes else Place() for axis in stage.axes)
+        return self.kept.setdefault(form, load(stage.target, *places))
 
     def another(self, form: Form) -> Form | None:
         """What is kept already and holds this form, but for the names of axes and where they begin; at its axes."""
         key, here = self.digests.portion(form)
         for stage, there in self.alike.get(key, ()):
             own = dict(zip(there.names, here.names, strict=True))
-            far = {axis: here.begins.get(own[axis], 0) - there.begins.get(axis, 0) for axis in stage.axes}
-            if all(0 <= far[axis] <= self.extent(axis) - self.extent(own[axis]) for axis in stage.axes):
-                return load(stage.target, *(Place((Part(own[axis]),), far[axis]) for axis in stage.axes))
+            far = {axis: here.begins.get(own[axis], 0) - there.begins.get(axis, 0) for axis in own}
+            if all(0 <= far[axis] <= self.extent(axis) - self.extent(own[axis]) for axis in own):
+                return load(stage.target, *(Place((Part(own[axis]),), far[axis]) if axis in own else Place()
+                                            for axis in stage.axes))
         return None
 
     def extent(self, axis: str) -> int:
@@ -408,6 +411,8 @@ class _Cutter:
             wholes = [times(*several) for several in computed.values()]
             given = [self.invariant(x, x.axes, (*order, *axes)) for x in given]
             kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order)) for x in wholes]
+            given = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order))
+                     if self.ends(x, [*given, *wholes], order) else x for x in given]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
                 last = self.depth(axes, given)
                 given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *last)) for x in given]
@@ -424,6 +429,14 @@ class _Cutter:
                 inside = (*axes, *order)             # as a matmul makes it: a maximum over points of what each gives
             operands = self.inlined(body, body.axes, inside)
         return Form("fold", (monoid, axes), (operands,))
+
+    def ends(self, x: Form, every: Iterable[Form], order: Sequence[str]) -> bool:
+        """Whether an operand that takes functions alone has the axis that the results lie along: kept, it is the one
+        whose lanes are theirs, and else each lane of a result is written to a place far from the one before."""
+        last = order[-1] if order else ""
+        others = (other for other in every if other is not x)
+        return last in x.axes and self.extent(last) >= SHORT and not is_tensor(x) and any(
+            map(is_function, walk(x))) and not any(last in other.axes for other in others)
 
     def crosses(self, body: Form) -> bool:
         """Whether what is folded is read along one axis and along another, as a matrix beside itself turned: one of

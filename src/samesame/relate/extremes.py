@@ -33,6 +33,8 @@ ASKING = frozenset(
     ]
 )
 COMPARING = frozenset(f"aten.{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
+EQUATING = frozenset(("aten.eq", "aten.ne"))
+HUGE = 1e30                 # a number as large stands for an infinity
 SHARE = 0.2                 # of the elements that are replaced
 
 
@@ -75,8 +77,12 @@ def _is_real(node: Node) -> bool:
 
 
 def _settled(node: Node, values: Values) -> bool:
-    """A comparison of reals that has one answer on all draws."""
+    """Whether reals are equal, or below a number that stands for an infinity, if that has one answer on all draws: who
+    asks whether a count or a norm is above 0 has one, too, and does not ask for NaN."""
     if packet(node.operator) not in COMPARING or not any(map(_is_real, node.inputs)):
+        return False
+    if packet(node.operator) not in EQUATING and not any(
+            isinstance(side, float) and abs(side) > HUGE for side in node.args[:2]):
         return False
     answers = [value for draw in values if isinstance(value := draw.get(node.name), torch.Tensor)]
     return all(bool(a.all()) for a in answers) or not any(bool(a.any()) for a in answers)

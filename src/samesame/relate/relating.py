@@ -227,9 +227,8 @@ def relate(
     joint.add_graph("left", left, closed[0], {}, {})
     sources = {node.name: joint.term[node] for node in left.nodes if node.is_source}
     joint.add_graph("right", right, closed[1], inputs.layouts, sources)
-    for graph, draws in zip((left, right), values, strict=True):
+    for graph, draws, wide in zip((left, right), values, general or (left, right), strict=True):
         joint.note_integers(graph, draws)
-    for graph, wide in zip((left, right), general or (left, right), strict=True):
         joint.negatives.update(joint.term[graph[name]] for name in _made_of_sizes(wide))
     joint.anchor_shared_constants()
     told = Told(left, values[0], prover.sizes)
