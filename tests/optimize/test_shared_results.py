@@ -7,9 +7,10 @@ from math import prod
 
 import pytest
 import torch
-from test_native import several
+from test_native import several, untimed
 from test_partition import cut
 from torch import nn
+from torch.nn import functional as F
 
 from samesame.capture import capture
 from samesame.formula.expr import Size
@@ -17,6 +18,7 @@ from samesame.optimize import native, search, tune
 from samesame.optimize.algebra import specified
 from samesame.optimize.forms import walk
 from samesame.optimize.ir import Tile
+from samesame.optimize.partition import in_memory
 
 
 class Segmentation(nn.Module):
@@ -72,3 +74,38 @@ def test_numbers_of_many_tiles_grow_together_by_role() -> None:
         assert all(len({n for tile, n in zip(many, chosen, strict=True) if tile.role == role}) == 1 for role in roles)
     shorter = [numbers[t.role][:1 + k % 3] for k, t in enumerate(many)]
     assert all(n in own for chosen in tune._together(many, shorter) for n, own in zip(chosen, shorter, strict=True))
+
+
+class Scores(nn.Module):
+    """Attention without a softmax: a function of each score, and a bias by distance that is looked up."""
+
+    def __init__(self, ends: bool = True) -> None:
+        super().__init__()
+        self.ends, self.q, self.k = ends, nn.Linear(16, 24, bias=False), nn.Linear(16, 24, bias=False)
+        self.bias = nn.Parameter(torch.randn(65))
+
+    def forward(self, x: torch.Tensor, buckets: torch.Tensor) -> torch.Tensor:
+        scores = self.q(x) @ self.k(x).transpose(-1, -2)
+        return F.silu(scores + self.bias[buckets]) if self.ends else scores
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_functions_are_taken_of_runs_in_lanes_along_the_results(ends: bool) -> None:
+    """Else the depth runs in lanes, and the function of each result is computed by itself."""
+    given = torch.randn(2, 33, 16), torch.randint(0, 65, (33, 33))
+    stages = cut(Scores(ends), *given)
+    (scores,) = (stage for stage in stages if stage.target == "result 0")
+    (fold,) = scores.folds.values()
+    (keys,) = (x for x in walk(fold) if x.operator == "load" and scores.axes[-1] in x.axes)
+    assert (in_memory(keys)[-1] == scores.axes[-1]) == ends
+    for result, expected in zip(*several(Scores(ends), given), strict=True):
+        torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_bias_that_is_looked_up_prunes_no_lanes() -> None:
+    module, given = Scores(), (torch.randn(2, 33, 16), torch.randint(0, 65, (33, 33)))
+    specification = specified(module, given, capture(module, given))
+    whole, kept = native.in_stages(specification, [root.form for root in specification.roots()])
+    found = native.native(whole, untimed, kept)
+    (scores,) = (kernel for kernel in found.program.kernels if kernel.name.endswith("_result 0"))
+    assert scores.name.startswith("lanes")

@@ -339,6 +339,7 @@ class _Cutter:
         folds: dict[str, Form] = {}
         named: dict[Form, Form] = {}
         form = self.with_points(self.with_tables(self.with_kept(form)), order)
+        ends = any(map(is_function, walk(form, arguments=lambda x: () if x.operator == "fold" else x.arguments)))
 
         @cache
         def go(x: Form, order: tuple[str, ...]) -> Form:
@@ -353,7 +354,7 @@ class _Cutter:
             if x not in named:
                 named[x] = load(f"fold {len(folds)}")
                 self.folded[nameless(x)] += 1
-                folds[named[x].attributes[0]] = self.fold(x, order)
+                folds[named[x].attributes[0]] = self.fold(x, order, ends)
             return named[x]
 
         return go(form, order), folds
@@ -396,8 +397,8 @@ class _Cutter:
                 points[x] = self.written_out(x, own)
         return exchanged(form, points) if points else form
 
-    def fold(self, form: Form, order: tuple[str, ...]) -> Form:
-        """The fold over operands that are kept."""
+    def fold(self, form: Form, order: tuple[str, ...], ends: bool) -> Form:
+        """The fold over operands that are kept; `ends` says that functions are taken of what it comes to."""
         monoid, axes = form.attributes
         shared = [x for x in factors(form.arguments[0]) if self.is_shared(x, form)]
         form = exchanged(form, {x: self.keep(x, self.lying(x, (*order, *axes))) for x in shared}) if shared else form
@@ -410,8 +411,8 @@ class _Cutter:
             given = [x for x in factors(body) if not self.has_fold(x)]
             wholes = [times(*several) for several in computed.values()]
             given = [self.invariant(x, x.axes, (*order, *axes)) for x in given]
-            kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order)) for x in wholes]
-            given = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order))
+            kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, ends)) for x in wholes]
+            given = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, ends))
                      if self.ends(x, [*given, *wholes], order) else x for x in given]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
                 last = self.depth(axes, given)
@@ -462,16 +463,19 @@ class _Cutter:
         self.taken.setdefault(nameless(factor), set()).add(nameless(fold))
         return nameless(factor) in self.anyway
 
-    def operand_order(self, x: Form, every: Iterable[Form], contraction: Form, order: Sequence[str]) -> tuple[str, ...]:
+    def operand_order(
+        self, x: Form, every: Iterable[Form], contraction: Form, order: Sequence[str], ends: bool
+    ) -> tuple[str, ...]:
         """The axes of a computed operand as a contraction likes them best, whose results lie in this order: first what
         all have. Its own axis comes last where that is the results' last one and lanes can run along it as it is
-        computed, and what is summed over comes last where not."""
+        computed, or functions are taken of each result, and what is summed over comes last where not."""
         rest = {axis for other in every if other is not x for axis in other.axes}
         both = [axis for axis in order if axis in x.axes and axis in rest]
         own = [axis for axis in order if axis in x.axes and axis not in rest]
         summed = self.depth([axis for axis in contraction.attributes[1] if axis in x.axes], every)
         last = own[-1] if own and own[-1] == order[-1] and self.extent(own[-1]) >= SHORT else None
-        return (*both, *summed, *own) if last in lanes_of(x, self.weights) else (*both, *own, *summed)
+        along_it = last is not None and (ends or last in lanes_of(x, self.weights))
+        return (*both, *summed, *own) if along_it else (*both, *own, *summed)
 
     def depth(self, axes: Iterable[str], every: Iterable[Form]) -> list[str]:
         """What is summed over, in the order in which a tensor has it that is given; where none has it the longest is

@@ -17,9 +17,22 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from samesame.formula.equal import Budget, Proved, prove_equal
-from samesame.formula.expr import ZERO, Add, Expr, Index, Load, add, compare, const, mul, walk, where
+from samesame.formula.expr import ZERO, Add, Expr, Index, Load, Where, add, compare, const, mul, walk, where
 from samesame.formula.sizes import replaced, value_at
-from samesame.optimize.ir import Buffer, Loop, Program, bound, expressions, innermost, lanes, statements, symbols
+from samesame.optimize.ir import (
+    Accumulate,
+    Buffer,
+    Loop,
+    Program,
+    Statement,
+    Store,
+    bound,
+    expressions,
+    innermost,
+    lanes,
+    statements,
+    symbols,
+)
 from samesame.optimize.machine import here
 from samesame.optimize.schedule import Scheduled, Space
 
@@ -93,12 +106,23 @@ GAPS = 2, 3, 4                                       # elements, one of which is
 
 
 def gathers(program: Program, numbers: Mapping[str, int]) -> bool:
-    """Whether lanes read elements that lie apart, in kernels that do not run ahead."""
+    """Whether lanes read elements that lie apart, in kernels that do not run ahead. What a sum's result is looked up
+    beside, once for each, is read so however its operands lie."""
     kernels = [kernel for kernel in program.kernels if not kernel.ahead]
     strided = {b.name: b for kernel in kernels for b in kernel.reads if b.strides is not None}
-    inside = (each for kernel in kernels for each in innermost(kernel.body))
-    return any(_apart(load, v, strided.get(load.leaf.name), numbers) for loops, statement in inside
-               for e in expressions(statement) for load in walk(e) if isinstance(load, Load) for v in lanes(loops))
+    inside = ((sums, *each) for kernel in kernels for sums in [any(map(_is_sum, statements(kernel.body)))]
+              for each in innermost(kernel.body))
+    return any(_apart(load, v, strided.get(load.leaf.name), numbers) for sums, loops, statement in inside
+               for e in expressions(statement) for load in walk(e) if isinstance(load, Load)
+               if not (sums and isinstance(statement, Store) and _is_look_up(load)) for v in lanes(loops))
+
+
+def _is_sum(statement: Statement) -> bool:
+    return isinstance(statement, Accumulate)
+
+
+def _is_look_up(load: Load) -> bool:
+    return any(isinstance(e, Load | Where) for at in load.indices for e in walk(at))
 
 
 def _apart(load: Load, v: Index, strided: Buffer | None, numbers: Mapping[str, int]) -> bool:
