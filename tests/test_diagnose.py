@@ -23,7 +23,8 @@ from samesame.evidence import Site, Verdict
 from samesame.graph import Graph, Node, Origin, TensorType
 from samesame.relate.draws import take_draws
 from samesame.relate.prove import Prover
-from samesame.relate.relating import closed_values, input_relation, relate
+from samesame.relate.relating import input_relation, relate
+from samesame.relate.sized import closed_values
 
 FOLDER = Path(mkdtemp())
 ERRORS = [("fused", error) for error in IN_FUSED] + [("llama", error) for error in IN_LLAMA]

@@ -8,9 +8,9 @@ the claim; agreement is evidence, not a proof.
 A claim without roots and transcendental functions is worked out in exact fractions. Otherwise reals are fixed-point
 numbers of 384 binary places (115 decimals), of which 38 decimals must agree: functions, comparisons, max and min have
 their true meaning, and no mismatch is an artefact of rounding. Functions without a meaning are random maps: equal
-arguments give equal results, and nothing else is known. Rows are sorted; equal elements stand in any order. Where a
-side is undefined (1/0, log 0, a load out of range, the maximum of nothing) nothing is compared, as claims speak only of
-places where both sides are defined.
+arguments give equal results, and nothing else is known. Rows are sorted; equal elements stand in any order, but of
+the greatest the first is taken. Where a side is undefined (1/0, log 0, a load out of range, the maximum of nothing)
+nothing is compared, as claims speak only of places where both sides are defined.
 
 A claim is a dict: `leaves` (name, shape, kind, bounds) and `nodes`, as formula/dag.py writes them; `indices`, the
 places of the output's index variables; `left` and `right`, the places of the two sides.
@@ -322,6 +322,8 @@ class Grid:
                 return self.value(body)
             case ["opaque", name, _, [argument], indices, _] if name in MATRICES:
                 return self.of_matrix(name, argument, [self.value(p) for p in indices])
+            case ["opaque", "aten.argmax" | "aten.argmin" as name, _, [argument], [], "int"]:
+                return self.of_extreme(name == "aten.argmax", argument)
             case ["opaque", "aten.sort", [_, [_, what], [_, [_, bool(falls)], _]], [argument], [place], kind]:
                 return self.of_row(what, falls, None, row[1:3], argument, self.value(place), kind)
             case ["opaque", "aten.topk", [_, [_, what], [_, [_, int(most)], [_, bool(falls)], [_, bool(ordered)]]],
@@ -426,6 +428,16 @@ class Grid:
 
         whole = self.rows(function, bound, self.number(body, places or kind == "real"))
         return self.each(lambda row, k: row[k] if 0 <= k < len(row) else UNDEFINED, [whole, place])
+
+    def of_extreme(self, greatest: bool, argument: int) -> Value:
+        """Where the first of the greatest elements of a whole stands, or of the least."""
+        _, bound, body = self.nodes[argument]
+
+        def function(row: list[Any]) -> Any:
+            xs = [self.rounded(x) for x in row if x is not ABSENT]
+            return xs.index((max if greatest else min)(xs)) if xs else UNDEFINED
+
+        return self.rows(function, bound, self.number(body, True))
 
     def of_matrix(self, name: str, argument: int, indices: list[Value]) -> Value:
         """An element of the inverse or the Cholesky factor of a matrix, or its determinant."""

@@ -5,10 +5,13 @@ import pytest
 import torch
 
 import samesame
+from samesame.certificate import replay
 from samesame.formula.chance import differ_by_chance
 from samesame.formula.equal import NotProved, Proved, prove_equal, prove_tensors_equal
-from samesame.formula.expr import NEG_INF, Lambda, Opaque, Size, Sum, index, log, power, where
+from samesame.formula.expr import NEG_INF, Fold, Lambda, Opaque, Size, Sum, index, log, power, where
 from samesame.formula.tensor import leaf, tensor
+from samesame.relate.rules import versions
+from samesame.store import Store
 
 N, K, D = Size("N", 1), Size("K", 2), Size("D", 1)
 x, c, bias = leaf("x", (N, D)), leaf("c", (K, D)), leaf("bias", (N,))
@@ -138,3 +141,45 @@ def test_how_many_belong_to_a_code_is_no_question_about_infinities():
     """The count is above 0 on every draw, and a number whatever the points are."""
     given = (torch.randn(30, 3), torch.randn(2, 3))
     assert samesame.check(means, means_one_by_one, given).verdict == "same"
+
+
+def nearest_unturned(x, codes):
+    return codes[((codes * codes).sum(-1) - 2 * x @ codes.T).argmin(-1)]
+
+
+@pytest.mark.parametrize("same", [nearest_by_score, nearest_unturned])
+def test_the_second_prover_knows_where_the_greatest_stands(same):
+    """It would refute what is proved, where it took an extremum's place for any function of the row."""
+    given = (torch.randn(7, 4), torch.randn(5, 4))
+    prover, semantics = versions()
+    store = Store.in_memory(prover=prover, semantics=semantics, notice=pytest.fail)
+    verdict = samesame.check(nearest_by_distance, same, given, store=store, certify=True)
+    assert verdict.verdict == "same"
+    replay(verdict.certificate)
+
+
+def test_which_way_a_row_is_read_hangs_on_no_name():
+    """x[a] less x[b] or x[b] less x[a]: which it is would be told by how many indices were made before."""
+    y, u = leaf("y", (5, 6)), leaf("u", (5, 5, 6))
+
+    def summed(between):
+        a = index(5)
+        for _ in range(between):
+            index(3)
+        b, j = index(5), index(6)
+        place = Opaque("aten.argmax", (), (Lambda((j,), y[a, j] - y[b, j]),), (), "int")
+        return Fold("sum", (a, b), u[a, b, place])
+
+    first = summed(0)
+    assert all(isinstance(prove_equal(first, summed(k % 7)), Proved) for k in range(120))
+
+
+def test_of_a_level_row_the_greatest_stands_where_the_least_does():
+    level = [position(name, (), 3 + 0 * c[J, 0] + bias[AT]) for name in ("aten.argmax", "aten.argmin")]
+    assert isinstance(prove_equal(*level), Proved)
+
+
+@pytest.mark.parametrize("asks", [lambda x: (x - x).bool().float().sum() == 0, lambda x: (x * 0).long().float() == 0])
+def test_a_cast_does_not_hide_a_question_about_infinities(asks):
+    verdict = samesame.check(lambda x: torch.where(asks(x), x, 0.0), lambda x: x * 1, (torch.randn(3, 4),))
+    assert verdict.verdict == "different"

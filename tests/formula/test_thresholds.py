@@ -11,12 +11,13 @@ from torch import nn
 from samesame import check
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import NotProved, Proved, prove_equal
-from samesame.formula.expr import Size, Sum, and_, eq, index, le, lt, substitute, where
+from samesame.formula.expr import Size, Sum, and_, eq, index, le, lt, mul, substitute, where
 from samesame.formula.laws import LAWS
-from samesame.formula.normal import index_poly, index_variable
+from samesame.formula.normal import index_poly, index_variable, normal
 from samesame.formula.poly import Poly, number, variable
 from samesame.formula.radix import first_digit
 from samesame.formula.tensor import leaf
+from samesame.formula.thresholds import by_thresholds
 
 N = Size("N", 1)
 AT = index(N)
@@ -60,6 +61,19 @@ def test_other_functions_of_it(name):
     left, right = NOT_SAME[name]
     assert isinstance(prove_equal(left, right), NotProved)
     assert isinstance(prove_equal(summed(left), summed(right)), NotProved)
+
+
+def test_many_integers_in_one_product_are_left_as_they_are():
+    """Written out they would be 8 to the power of how many there are."""
+    labels = [leaf(f"l{k}", (), "int")[()] for k in range(6)]
+
+    def product(last):
+        ends = [3] * 5 + [last]
+        return mul(*(where(and_(le(0, e), le(e, end)), e, 0) for e, end in zip(labels, ends, strict=True)))
+
+    with spending(Budget(), LAWS):
+        assert by_thresholds(normal(product(3))) is None
+    assert isinstance(prove_equal(product(3), product(4)), NotProved)
 
 
 class Coral(nn.Module):

@@ -23,7 +23,7 @@ from samesame.evidence import Evidence, Refinement, Rung
 from samesame.relate.blocks import Block
 from samesame.relate.layout import Slice, Whole
 from samesame.relate.prove import Prover
-from samesame.relate.relating import symbols_of
+from samesame.relate.sized import symbols_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "entangle"
 needs_graphs = pytest.mark.skipif(not DATA.exists(), reason="the captured graphs are not beside the checkout")

@@ -1,5 +1,7 @@
 """What a mask makes −∞ is no number in a proof that goes through it."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -187,3 +189,16 @@ def test_of_a_tensor_with_a_nan_beside_an_infinity_no_formula_speaks():
     claim = Block(Graph("block", (x,), (), {}), {}, {}, False, "key")
     assert infinite(claim, {"x": ALL}, {"x": torch.tensor([1, -torch.inf])}) == {"x": tuple(FILLS)}
     assert infinite(claim, {"x": ALL}, {"x": torch.tensor([torch.nan, -torch.inf])}) == {"x": ()}
+
+
+def test_between_minus_infinity_and_a_number_lie_no_numbers() -> None:
+    """torch's lerp adds a multiple of the distance, which is ∞; a weighted sum is −∞ there."""
+    given = torch.randn(3, 4), torch.randn(3, 4), torch.zeros(3, 4, dtype=torch.bool)
+
+    def between(x: torch.Tensor, y: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return torch.lerp(x.masked_fill(mask, -math.inf), y, 0.25).softmax(-1)
+
+    def weighted(x: torch.Tensor, y: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return (0.75 * x.masked_fill(mask, -math.inf) + 0.25 * y).softmax(-1)
+
+    assert check(between, weighted, given).evidence < Rung.PROVED_HERE

@@ -15,8 +15,9 @@ from samesame.relate.blocks import Block, key_of
 from samesame.relate.draws import take_draws
 from samesame.relate.generalise import General, Instance, generalise
 from samesame.relate.prove import Prover
-from samesame.relate.relating import closed_values, input_relation, relate
+from samesame.relate.relating import input_relation, relate
 from samesame.relate.rules import VARIANTS
+from samesame.relate.sized import closed_values
 
 
 def ones(*shape: int) -> torch.Tensor:

@@ -19,7 +19,8 @@ from samesame.relate.draws import take_draws
 from samesame.relate.joint import JointGraph, typed
 from samesame.relate.layout import Permute, Reshape, Whole
 from samesame.relate.prove import Prover
-from samesame.relate.relating import closed_values, input_relation, relate
+from samesame.relate.relating import input_relation, relate
+from samesame.relate.sized import closed_values
 
 HEADS, SIZE, HIDDEN = 3, 4, 12
 
@@ -327,3 +328,21 @@ def test_a_gradient_goes_through_relu_by_what_comes_in_or_by_what_comes_out(thro
 ])
 def test_a_gradient_that_goes_through_elsewhere_is_another(through, told):
     assert check(backpropagated(lambda _, after: after > 0), backpropagated(through), hidden()).verdict == told
+
+
+def one_by_one(x, weights):
+    total = torch.zeros_like(x)
+    for k in range(weights.shape[0]):
+        total = total + weights[k] * torch.cos(k * x)
+    return total
+
+
+def at_once(x, weights, first=0):
+    return (weights * torch.cos(x[..., None] * torch.arange(first, first + weights.shape[0]))).sum(-1)
+
+
+def test_an_output_may_be_a_claim_of_many_operators():
+    """350 of them, between the inputs and the output nothing that both sides have."""
+    given = torch.randn(3, 4), torch.randn(70)
+    assert check(one_by_one, at_once, given).verdict == "same"
+    assert check(one_by_one, lambda *both: at_once(*both, first=1), given).verdict == "different"

@@ -31,7 +31,8 @@ from samesame.relate.draws import Draw
 from samesame.relate.joint import kind_of
 from samesame.relate.layout import wholes
 from samesame.relate.propose import Proposer, Values, agree, difference, reals
-from samesame.relate.relating import MOVES, Relating, closed_values, relate
+from samesame.relate.relating import MOVES, Relating, relate
+from samesame.relate.sized import closed_values
 
 SPLITS = frozenset(("aten.split", "aten.split_with_sizes", "aten.chunk", "aten.unbind"))
 

@@ -28,8 +28,9 @@ from samesame.refine.verb import Established, book_of, with_outputs, write
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.layout import Layout, over_symbols
 from samesame.relate.prove import Prover
-from samesame.relate.relating import Relating, closed_values, relate, symbols_of
+from samesame.relate.relating import Relating, relate
 from samesame.relate.roots import compare_roots, resting
+from samesame.relate.sized import closed_values, symbols_of
 
 SECONDS = 2.0               # for one claim
 IN_ALL, TIMES = 20.0, 6.0   # for all attempts: so long, and so many times what the proofs at small sizes took

@@ -208,7 +208,7 @@ class Signs:
             case Extremum(op, parts):
                 return made_of(max if op == "max" else min, map(self.signs, parts))
             case Add(parts):
-                return ABOVE if is_rest_of_one(parts) else _added([self.signs(part) for part in parts])
+                return ABOVE if is_rest_of_one(parts) else _added([self.signs(part) for part in self.blended(parts)])
             case Mul(parts):                      # x·x is a square
                 several = Counter(parts).items()
                 return made_of(mul, (frozenset(n**times for n in self.signs(part)) for part, times in several))
@@ -219,6 +219,18 @@ class Signs:
             case Fold(monoid, bound, body):
                 return self._folded(monoid, bound, self.signs(body))
         return ANY
+
+    def blended(self, parts: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """a + w·(b − a) as what has its signs, a and b, where w lies between 0 and 1."""
+        for a in parts if len(parts) == 2 else ():
+            (rest,) = (part for part in parts if part is not a) if parts[0] is not parts[1] else (a,)
+            if isinstance(rest, Mul):
+                for d in rest.factors:
+                    b = add(d, a) if isinstance(d, Add) and mul(-1, a) in d.terms else None
+                    weights = [factor for factor in rest.factors if factor is not d]
+                    if b is not None and all(self.signs(w) == ABOVE and is_below_one(w) for w in weights):
+                        return a, b
+        return parts
 
     def _of_power(self, base: Expr, q: Fraction) -> Found:
         """Nothing is 0 to a power below it, or a fractional power of what is below 0; and 1/∞ is 0."""

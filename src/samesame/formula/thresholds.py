@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from math import prod
 
+from samesame.formula.effort import step
 from samesame.formula.guards import Guards, Literal, at_least_zero_literal, conjunction
 from samesame.formula.poly import Element, IntegerAtom, at_least_zero, number, variable
 from samesame.formula.terms import Factors, Form, OpaqueAtom, Term, closed, form_of, next_open, opened
@@ -34,9 +36,10 @@ def by_thresholds(form: Form) -> Form | None:
         return None
     items: list[tuple[Term, Fraction]] = []
     for term, c in written.terms:
-        items += ((part, c * d) for part, d in _in_steps(term))
-        if len(items) > TERMS:
+        parts = _in_steps(term, TERMS - len(items))
+        if parts is None:
             return None
+        items += ((part, c * d) for part, d in parts)
     return form_of(items)
 
 
@@ -54,8 +57,8 @@ def _asked(guards: Guards) -> Iterator[tuple[IntegerAtom, int, str, int]]:
                 yield atom, sign, guard.op, rest
 
 
-def _in_steps(term: Term) -> Iterator[tuple[Term, Fraction]]:
-    """A term as a sum of terms whose conditions on integers are thresholds."""
+def _in_steps(term: Term, most: int) -> list[tuple[Term, Fraction]] | None:
+    """A term as a sum of terms whose conditions on integers are thresholds; None where these are more than so many."""
     bound, guards, factors = opened(term, next_open(term.free))
     atoms = dict.fromkeys(atom for atom, *_ in _asked(guards))
     others = tuple(g for g in guards if not any(_asked((g,))))
@@ -65,14 +68,19 @@ def _in_steps(term: Term) -> Iterator[tuple[Term, Fraction]]:
         if kept:
             factors = tuple((a, e) for a, e in factors if a is not atom)
         choices.append([(atom, c, k) for c, k in steps])
+    if prod(map(len, choices)) > most:
+        return None
+    found = []
     for chosen in product(*choices):
+        step()
         reached = [_reaches(atom, k) for atom, _, k in chosen if k is not None]
         every = conjunction([*others, *reached])
         if every is not None:
             coefficient = Fraction(1)
             for _, c, _ in chosen:
                 coefficient *= c
-            yield closed(bound, every, factors), coefficient
+            found.append((closed(bound, every, factors), coefficient))
+    return found
 
 
 def _steps(atom: IntegerAtom, guards: Guards, factors: Factors) -> tuple[Steps, bool]:

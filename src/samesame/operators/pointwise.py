@@ -404,7 +404,7 @@ def clamp_max(x: Tensor, max: Any) -> Tensor:
 
 @meaning("aten.lerp.Scalar", "aten.lerp.Tensor")
 def lerp(x: Tensor, end: Tensor, weight: Any) -> Tensor:
-    return pointwise(lambda a, b, w: (1 - w) * a + w * b, x, end, weight)    # of signs, too, that a and b have
+    return pointwise(lambda a, b, w: a + w * (b - a), x, end, weight)
 
 
 @meaning("aten.addcmul.default")

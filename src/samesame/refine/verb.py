@@ -54,9 +54,10 @@ from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Values
 from samesame.relate.prove import Prover
 from samesame.relate.rank_rules import RankRules
-from samesame.relate.relating import Relating, closed_values, relate
+from samesame.relate.relating import Relating, relate
 from samesame.relate.roots import compare_roots, resting
 from samesame.relate.rules import Rulebook
+from samesame.relate.sized import closed_values
 from samesame.relate.vanishing import with_zeros
 from samesame.store import Store
 from samesame.versions import versions_of_packages

@@ -33,6 +33,7 @@ ASKING = frozenset(
     ]
 )
 COMPARING = frozenset(f"aten.{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
+CASTS = frozenset(("aten._to_copy", "aten.to"))
 EQUATING = frozenset(("aten.eq", "aten.ne"))
 HUGE = 1e30                 # a number as large stands for an infinity
 SHARE = 0.2                 # of the elements that are replaced
@@ -47,11 +48,14 @@ def asking(graph: Graph, values: Values) -> list[Node]:
 
 
 def _changed(graph: Graph) -> set[Node]:
-    """Reals that are made of an input's reals by reals alone: what NaN or an infinity may arrive at. How many elements
-    satisfy something is a number, whatever they are."""
+    """What is made of an input's reals, cast or not, without a comparison: what NaN or an infinity may arrive at. How
+    many elements satisfy something is a number, whatever they are."""
     found: set[Node] = set()
     for node in graph.nodes:
-        if _holds_reals(node.type) and (node.operator == "input" or not found.isdisjoint(node.inputs)):
+        inner = [part for part in node.inputs if part in found]
+        reals = _holds_reals(node.type)
+        if (reals and node.operator == "input") or (inner and (
+                reals or packet(node.operator) in CASTS or not all(_holds_reals(part.type) for part in inner))):
             found.add(node)
     return found
 

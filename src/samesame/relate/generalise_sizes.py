@@ -33,8 +33,9 @@ from samesame.relate.parameters import InputRelation
 from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Proposer, Values
 from samesame.relate.prove import Prover
-from samesame.relate.relating import Relating, closed_values, relate, symbols_of_constants
+from samesame.relate.relating import LARGEST_OF_ROOTS, Relating, relate
 from samesame.relate.roots import compare_roots, resting
+from samesame.relate.sized import closed_values, symbols_of_constants
 from samesame.relate.tabulated import tabulated
 
 SYMBOLIC_SECONDS = 2.0      # for the normal form of one block over size symbols
@@ -176,7 +177,8 @@ def _attempt(
 ) -> Generalised:
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
     proposer = PieceProposer if joins(graphs[1]) or has_pieces(relation) else Proposer
-    relating = relate(*graphs, relation, values, constants, prover, progress, guide, proposer, fed=fed or {})
+    relating = relate(*graphs, relation, values, constants, prover, progress, guide, proposer, fed=fed or {},
+                      of_roots=LARGEST_OF_ROOTS)
     return Generalised(relating, compare_roots(relating, values))
 
 

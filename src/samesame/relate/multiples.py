@@ -15,6 +15,7 @@ import torch
 
 NEAR = 1e-5                 # of the largest magnitude: as far as what is stored may be off
 RUNS = 64                   # of which a tensor may be made
+STARTS = 8                  # rows in one direction, at which one may begin
 ELEMENTS = 1 << 22
 
 
@@ -55,7 +56,8 @@ def _in_direction(rows: torch.Tensor, at: int, theirs: Mapping[str, torch.Tensor
     length = row.norm()
     for name, other in theirs.items():
         across = (other @ row).abs() >= (1 - NEAR) * other.norm(dim=1) * length
-        for start in (across & (other.norm(dim=1) > 0)).nonzero().flatten().tolist() if length > 0 else ():
+        able = (across & (other.norm(dim=1) > 0)).nonzero().flatten().tolist() if length > 0 else []
+        for start in able[:STARTS]:
             many = min(len(other) - start, len(rows) - at)
             factor = _ratio(other[start], row)
             apart = (rows[at : at + many] - factor * other[start : start + many]).abs().amax(1)

@@ -15,17 +15,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import chain, count, islice, product, zip_longest
 from types import MappingProxyType
-from typing import Any
 
 import torch
 
 from samesame.budget import Progress
 from samesame.evidence import Evidence, Relation, Rung
 from samesame.formula.assumptions import Assumption, Said, simplified
-from samesame.formula.expr import Expr, Size, walk
 from samesame.formula.spans import ALL, Spans
-from samesame.graph import Graph, Node, TensorType
-from samesame.operators.execute import closed, elements, few_threads
+from samesame.graph import Graph, Node
+from samesame.operators.execute import elements, few_threads
 from samesame.relate.assumed import Told, as_tested
 from samesame.relate.at_infinity import infinite, masked
 from samesame.relate.blocks import JOINS, Block, TooLarge, cut, tied_together
@@ -35,8 +33,10 @@ from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
 from samesame.relate.prove import FURTHER, GLANCE, Prover
+from samesame.relate.sized import made_of_sizes
 
-LARGEST, LARGEST_OF_RANKS = 250, 1000    # operators in a claim, and in one that may add up what all ranks hold
+LARGEST, LARGEST_OF_ROOTS = 250, 1000    # operators in a claim, and in one about an output, which comes last
+LARGEST_OF_RANKS = 1000                  # … in one that may add up what all ranks hold
 _FRONTIERS = 6              # of one claim: twice constants are looked into, and else it moves back
 SHORT, FRONTIERS_OF_SHORT = 12, 10       # operators in a claim whose frontier may move back more often
 GENERAL, GENERAL_TIMES = 0.5, 3.0       # for a proof over symbols: seconds, and times what the guide's proof took
@@ -99,6 +99,7 @@ class Relating:
     of_classes: bool = False
     doubted: dict[Node, Evidence] = field(default_factory=dict)
     spans: dict[int, Spans] = field(default_factory=dict)
+    of_roots: int = LARGEST
 
     def root_evidence(self, left: Node, right: Node) -> Evidence | None:
         """Evidence that two roots, which agree in value, are equal element by element; None where there is none."""
@@ -109,7 +110,7 @@ class Relating:
         if joint.egraph.equal(joint.term[left], joint.term[right]):
             return self.congruent(right)
         self.doubted.pop(right, None)
-        decided = _decide(self, right, [(joint.term[left], Whole(left.name))])
+        decided = _decide(self, right, [(joint.term[left], Whole(left.name))], self.of_roots)
         if decided is None:
             return self.doubted.get(right)
         _, evidence = decided
@@ -157,52 +158,6 @@ def input_relation(left: Graph, right: Graph) -> InputRelation:
     return relate_parameters(weights(left), weights(right))
 
 
-def closed_values(graph: Graph, values: Values) -> Mapping[str, torch.Tensor]:
-    """The values of the tensors that depend on no input, no weight and no size symbol."""
-    sized = _sized(graph)
-    names = [name for name in closed(graph) if name not in sized]
-    return {name: values[0][name] for name in names if isinstance(values[0].get(name), torch.Tensor)}
-
-
-def symbols_of_constants(graph: Graph) -> set[str]:
-    """Names of the size symbols that occur in tensors which depend on no input and no weight."""
-    names = closed(graph)
-    return {s.name for node in graph.nodes if node.name in names for s in _symbols((node.args, node.kwargs, node.type))}
-
-
-def symbols_of(graph: Graph) -> set[str]:
-    """Names of the size symbols that occur in a graph."""
-    return {symbol.name for node in graph.nodes for symbol in _symbols((node.args, node.kwargs, node.type))}
-
-
-def _made_of_sizes(graph: Graph) -> set[str]:
-    """Names of the tensors that are constants at any one size: what they hold at another, no draw shows."""
-    return _sized(graph) & closed(graph)
-
-
-def _sized(graph: Graph) -> set[str]:
-    """Names of the nodes whose values depend on a size symbol: one is in their type or arguments, or in what they
-    read."""
-    found: set[str] = set()
-    for node in graph.nodes:
-        if any(part.name in found for part in node.inputs) or _symbols((node.args, node.kwargs, node.type)):
-            found.add(node.name)
-    return found
-
-
-def _symbols(argument: Any) -> set[Size]:
-    match argument:
-        case Expr():
-            return {e for e in walk(argument) if isinstance(e, Size)}
-        case tuple():
-            return {symbol for part in argument for symbol in _symbols(part)}
-        case dict():
-            return _symbols(tuple(argument.values()))
-        case TensorType():
-            return _symbols(argument.shape)
-    return set()
-
-
 def relate(
     left: Graph,
     right: Graph,
@@ -216,6 +171,7 @@ def relate(
     general: tuple[Graph, Graph] | None = None,
     gathers: bool = False,
     fed: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    of_roots: int = LARGEST,
 ) -> Relating:
     """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side;
     `proposer` finds candidates among the left tensors of these values and names. The values are of other sizes where
@@ -229,10 +185,10 @@ def relate(
     joint.add_graph("right", right, closed[1], inputs.layouts, sources)
     for graph, draws, wide in zip((left, right), values, general or (left, right), strict=True):
         joint.note_integers(graph, draws)
-        joint.negatives.update(joint.term[graph[name]] for name in _made_of_sizes(wide))
+        joint.negatives.update(joint.term[graph[name]] for name in made_of_sizes(wide))
     joint.anchor_shared_constants()
     told = Told(left, values[0], prover.sizes)
-    relating = Relating(left, right, inputs, joint, prover, told, gathers=gathers, guide=guide)
+    relating = Relating(left, right, inputs, joint, prover, told, gathers=gathers, guide=guide, of_roots=of_roots)
     for graph, draws in zip((left, right), values, strict=True):
         for tensor, spans in spans_of(graph, draws[0], fed).items():
             relating.spans[joint.term[tensor]] = relating.spans.get(joint.term[tensor], spans) & spans
@@ -390,7 +346,9 @@ def _agree(values: tuple[Values, Values], left: Node, right: Node) -> bool:
     return all(agree(a[left.name], b[right.name]) for a, b in zip(*values, strict=True))
 
 
-def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layout]]) -> tuple[int, Evidence] | None:
+def _decide(
+    relating: Relating, node: Node, candidates: Sequence[tuple[int, Layout]], largest: int = LARGEST
+) -> tuple[int, Evidence] | None:
     """The first of the candidates, each a left term and a layout of it, that is proved to be the tensor; its position,
     and the evidence.
 
@@ -399,7 +357,7 @@ def _decide(relating: Relating, node: Node, candidates: Sequence[tuple[int, Layo
     had no proof are passed over, and where it had one there must be one.
     """
     joint, right, guide = relating.joint, relating.joint.term[node], relating.guide
-    limit = LARGEST_OF_RANKS if relating.gathers else LARGEST
+    limit = LARGEST_OF_RANKS if relating.gathers else largest
     kept = {
         position: _Kept(_frontiers(joint, left, right, layout, limit, relating.gathers))
         for position, (left, layout) in enumerate(candidates)
