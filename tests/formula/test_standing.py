@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import samesame
-from samesame.certificate import replay
+from samesame.certificate.replay import replay
 from samesame.formula.chance import differ_by_chance
 from samesame.formula.equal import NotProved, Proved, prove_equal, prove_tensors_equal
 from samesame.formula.expr import NEG_INF, Fold, Lambda, Opaque, Size, Sum, index, log, power, where
