@@ -51,3 +51,20 @@ def test_a_product_that_is_symmetric_is_proved_without_looking_into_it(monkeypat
 
 def test_another_sign_is_seen() -> None:
     assert check(Turned(), Back(), INPUTS).verdict == "different"
+
+
+class Stretched(torch.nn.Module):
+    """A constant matrix, which the other program does not have, as it is and turned."""
+
+    def __init__(self, corner: float) -> None:
+        super().__init__()
+        self.register_buffer("e", torch.tensor([[2.0, corner, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x + 1) @ self.e.T + (x - 1) @ self.e
+
+
+@pytest.mark.parametrize("corner, verdict", [(0.0, "same"), (0.5, "different")])
+def test_a_symmetric_constant_is_not_defined_by_itself(corner: float, verdict: str) -> None:
+    """Turned it is the same constant, so that what defines it would be made of it."""
+    assert check(lambda x: 4 * x, Stretched(corner), (torch.randn(5, 3),)).verdict == verdict

@@ -103,7 +103,7 @@ def _steps(atom: IntegerAtom, guards: Guards, factors: Factors) -> tuple[Steps, 
     small = low is not None and high is not None and high - low < WINDOW and power > 0 and power.denominator == 1
     if low is not None and high is not None and small:
         values = [c for c in range(low, high + 1) if c not in without]
-        return [step for c in values for step in _at(c, Fraction(c) ** int(power))], True
+        return [each for c in values for each in _at(c, Fraction(c) ** int(power))], True
     if low is not None and high is not None and high < low:
         return [], False
     ends: Steps = [(Fraction(1), low)]

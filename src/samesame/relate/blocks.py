@@ -220,6 +220,7 @@ class _Cutter:
         piece that lies where the claim's does), else the right graph's.
         """
         members = self.egraph.members(name)
+        members = [term for term in members if not self.is_of_itself(term, name)] or members
         tables = [term for term in members if term in self.joint.tables]
         if tables and not self.is_open(name):
             self.untold = True
@@ -233,6 +234,10 @@ class _Cutter:
         if layouts and not lefts:
             return min(layouts, key=lambda term: (abs(self.joint.share(term) - self.place), term))
         return min(lefts or others or written or tables or members)
+
+    def is_of_itself(self, term: int, name: int) -> bool:
+        """Is it made of its own class, as a symmetric constant is of itself, turned?"""
+        return any(self.egraph.find(argument) == name for argument in self.egraph.term(term).arguments)
 
     def expand(self, root: int) -> Node:
         """One application and, depth first, everything it needs. Iterative: blocks may be deep.
