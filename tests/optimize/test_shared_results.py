@@ -109,3 +109,31 @@ def test_a_bias_that_is_looked_up_prunes_no_lanes() -> None:
     found = native.native(whole, untimed, kept)
     (scores,) = (kernel for kernel in found.program.kernels if kernel.name.endswith("_result 0"))
     assert scores.name.startswith("lanes")
+
+
+class Smoothed(nn.Module):
+    """Steps of which each reads the neighbours of what the step before made, at whole and at cut places."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.steps = steps
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        p = torch.zeros_like(x)
+        for _ in range(self.steps):
+            div = p.clone()
+            div[:, 1:] -= p[:, :-1]
+            grad = torch.zeros_like(x)
+            grad[:, :-1] = (div - x)[:, 1:] - (div - x)[:, :-1]
+            p = (p + 0.1 * grad) / (1 + 0.1 * torch.sqrt(grad**2 + grad[:, :1] ** 2))
+        return x - p
+
+
+def test_steps_of_neighbours_are_read_in_time_that_grows_with_the_steps() -> None:
+    """Each step took what it reads at three places, and so did each before it."""
+    module, given = Smoothed(12), (torch.randn(5, 24),)
+    specification = specified(module, given, capture(module, given))
+    sizes = [sum(1 for _ in walk(root.form)) for root in specification.roots()]
+    assert 6 <= len(sizes) <= 2 * 12 + 1 and max(sizes) < 400
+    (result,), (expected,) = several(Smoothed(5), given)
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)

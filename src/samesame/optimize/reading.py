@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from itertools import chain, count
+from itertools import chain, count, islice
 from math import inf, prod
 from typing import Any, Literal, TypeVar
 
@@ -49,6 +49,7 @@ from samesame.optimize.specification import KEPT, Call, Dims, Output, Tensor
 from samesame.optimize.tables import of_tables
 
 Labels = Sequence[Sequence[Hashable]]                # a label for each dimension of each value
+LONG = 30                                            # operators of a value that is computed once
 WINDOWS = {"aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.split_with_sizes.default",
            "aten.unsafe_split.Tensor", "aten.unsafe_split_with_sizes.default", "aten.flip.default",
            "aten.fliplr.default", "aten.flipud.default", "aten.rot90.default", "aten.diagonal.default",
@@ -117,7 +118,7 @@ class Reader:
                 raise Unsupported(f"its {len(graph.nodes)} operators take longer to be read as formulas; give it more "
                                   "with --minutes")
             self.values[node] = self._read(node)
-            if node in self.parts & self.wholes and is_computed(self.values[node]):
+            if node in self.parts & self.wholes and (is_computed(self.values[node]) or is_long(self.values[node])):
                 self.values[node] = self.kept(self.values[node], node.name)
 
     # ------------------------------------------------------------------------------------------------------- nodes
@@ -520,6 +521,12 @@ def is_moved(form: Form) -> bool:
 def is_computed(value: Any) -> bool:
     """Whether there is more to a value than elements of tensors, one by one."""
     return isinstance(value, Value) and any(part.operator == "fold" for part in walk(value.form))
+
+
+def is_long(value: Any) -> bool:
+    """Whether a value of reals takes many operators, which a step that reads its neighbours would do again for each of
+    them, and the step after that for each of theirs."""
+    return isinstance(value, Value) and "float" in value.dtype and any(islice(walk(value.form), LONG, None))
 
 
 def diagonal_of(form: Form) -> list[tuple[str, str]]:
