@@ -323,7 +323,7 @@ class Grid:
             case ["opaque", name, _, [argument], indices, _] if name in MATRICES:
                 return self.of_matrix(name, argument, [self.value(p) for p in indices])
             case ["opaque", "aten.argmax" | "aten.argmin" as name, _, [argument], [], "int"]:
-                return self.of_extreme(name == "aten.argmax", argument)
+                return self.of_extreme(max if name == "aten.argmax" else min, argument)
             case ["opaque", "aten.sort", [_, [_, what], [_, [_, bool(falls)], _]], [argument], [place], kind]:
                 return self.of_row(what, falls, None, row[1:3], argument, self.value(place), kind)
             case ["opaque", "aten.topk", [_, [_, what], [_, [_, int(most)], [_, bool(falls)], [_, bool(ordered)]]],
@@ -429,15 +429,11 @@ class Grid:
         whole = self.rows(function, bound, self.number(body, places or kind == "real"))
         return self.each(lambda row, k: row[k] if 0 <= k < len(row) else UNDEFINED, [whole, place])
 
-    def of_extreme(self, greatest: bool, argument: int) -> Value:
+    def of_extreme(self, best: Callable[[list[Any]], Any], argument: int) -> Value:
         """Where the first of the greatest elements of a whole stands, or of the least."""
         _, bound, body = self.nodes[argument]
-
-        def function(row: list[Any]) -> Any:
-            xs = [self.rounded(x) for x in row if x is not ABSENT]
-            return xs.index((max if greatest else min)(xs)) if xs else UNDEFINED
-
-        return self.rows(function, bound, self.number(body, True))
+        return self.rows(lambda row: xs.index(best(xs)) if (xs := [self.rounded(x) for x in row if x is not ABSENT])
+                         else UNDEFINED, bound, self.number(body, True))
 
     def of_matrix(self, name: str, argument: int, indices: list[Value]) -> Value:
         """An element of the inverse or the Cholesky factor of a matrix, or its determinant."""
