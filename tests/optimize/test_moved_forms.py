@@ -230,3 +230,9 @@ def test_what_is_cut_as_another_axis_was_is_no_diagonal(
     assert len({*axes}) == len(axes)
     given = {**graph.tensors, specification.arguments[0]: x}
     torch.testing.assert_close(worked_out(output.form, given, specification.extents, output.dims), function(x))
+
+
+def test_a_border_that_is_written_piece_by_piece_is_no_tensor_before(tmp_path: Path) -> None:
+    """In three dimensions it takes many operators, and is read whole and in parts while there is nothing in it yet."""
+    x = torch.randn(2, 3, 2, 2, 2)
+    agree(lambda x: F.pad(torch.tanh(x), (1, 0, 1, 1, 0, 1), mode="circular"), x, folder=tmp_path)

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 from samesame.formula.expr import Unsupported
 from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators.explain import bind, compares_beyond
+from samesame.operators.table import UNINITIALISED, packet
 from samesame.optimize.built import SMALL
 from samesame.optimize.constants import constants
 from samesame.optimize.counted import COUNTED, is_counted, reach
@@ -118,8 +119,9 @@ class Reader:
                 raise Unsupported(f"its {len(graph.nodes)} operators take longer to be read as formulas; give it more "
                                   "with --minutes")
             self.values[node] = self._read(node)
-            if node in self.parts & self.wholes and (is_computed(self.values[node]) or is_long(self.values[node])):
-                self.values[node] = self.kept(self.values[node], node.name)
+            value = self.values[node]
+            if node in self.parts & self.wholes and (is_computed(value) or (is_long(value) and self.is_written(value))):
+                self.values[node] = self.kept(value, node.name)
 
     # ------------------------------------------------------------------------------------------------------- nodes
 
@@ -230,6 +232,11 @@ class Reader:
         loaded = self._loaded(name)
         axes = iter(loaded.dims)
         return Value(loaded.form, tuple(sum((next(axes) for _ in dim), ()) for dim in value.dims), value.dtype)
+
+    def is_written(self, value: Value) -> bool:
+        """Whether there are numbers in all of it: memory that is written to piece by piece is no tensor before."""
+        blank = {name for call in self.calls if packet(call.operator) in UNINITIALISED for name in call.results}
+        return not any(x.operator == "load" and x.attributes[0] in blank for x in walk(value.form))
 
     def _boundary(self, node: Node) -> Any:
         """The operator as torch has it, on values that forms compute; its results are new tensors."""
