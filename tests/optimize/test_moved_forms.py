@@ -234,5 +234,5 @@ def test_what_is_cut_as_another_axis_was_is_no_diagonal(
 
 def test_a_border_that_is_written_piece_by_piece_is_no_tensor_before(tmp_path: Path) -> None:
     """In three dimensions it takes many operators, and is read whole and in parts while there is nothing in it yet."""
-    x = torch.randn(2, 3, 2, 2, 2)
-    agree(lambda x: F.pad(torch.tanh(x), (1, 0, 1, 1, 0, 1), mode="circular"), x, folder=tmp_path)
+    x = torch.randn(2, 3, 1, 1, 1)
+    agree(lambda x: F.pad(torch.tanh(x), (0, 1, 0, 1, 1, 1), mode="circular"), x, folder=tmp_path)
