@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pooled import inputs as pooled_inputs
 from pooled import module as pooled
@@ -381,6 +381,7 @@ NUMBERS = st.sampled_from([0.0, 1.0, 1.0 + 1e-6, -2.0, 3e38, math.inf, -math.inf
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=12),
        st.sampled_from(["draw 1", "NaN", "+∞"]))
+@example(rows=[(0.0, 0.0, 0.0), (0.0, 0.0, math.inf), (1.0, 0.0, 0.0)], label="draw 1")
 def test_an_output_is_judged_alike_in_pieces(rows: list[tuple[float, float, float]], label: str) -> None:
     own, other, true = (torch.tensor(column) for column in zip(*rows, strict=True))
     estimate = torch.full((len(rows),), 1e-7, dtype=torch.float64)

@@ -227,7 +227,7 @@ def piece_beyond(
     if bool((numbers & ~other.isfinite() & ~ours_alone).any()):
         return Piece("is not finite where the original is")
     allowed = torch.maximum(2 * theirs, C * estimate.nan_to_num(0.0, math.inf)).clamp(min=least)
-    counted = numbers & true.isfinite() & allowed.isfinite() & (error > 0)
+    counted = numbers & true.isfinite() & allowed.isfinite() & (error >= 0)          # else it is NaN
     if label in OUTSIDE:
         counted &= estimate.isfinite()
     return told(*(torch.where(counted, x, 0.0) for x in (error / allowed, error, theirs, true.abs())))
