@@ -305,3 +305,29 @@ def test_a_number_less_a_bound_that_may_be_infinite_may_be_minus_infinity() -> N
     x, y = leaf("x", ())[()], leaf("y", ())[()]
     assert BELOW in Places({"x": FINITE, "y": FINITE | {ABOVE}}).of(x - maximum(x, y))
     assert BELOW not in Places({"x": FINITE, "y": FINITE}).of(x - maximum(x, y))
+
+
+SHARE = sigmoid(X)
+
+
+@pytest.mark.parametrize("above", [
+    1 - SHARE,
+    2 - SHARE,
+    exp(X) + SHARE * (exp(Y) - exp(X)),
+    exp(X) + SHARE * HALF * (exp(Y) - exp(X)),
+    (1 - SHARE) * exp(X) + SHARE * exp(Y),
+])
+def test_what_is_left_of_one_and_what_lies_between_are_above_zero(above):
+    assert EVIDENT.above_zero(above)
+
+
+@pytest.mark.parametrize("unknown", [
+    HALF - SHARE,                                        # less than one is there
+    1 - exp(X),                                          # taken away may be more
+    1 - SHARE - sigmoid(Y),                        # so may be two
+    exp(X) + exp(Y) * (exp(Y) - exp(X)),                 # beyond the one of the two
+    exp(X) - SHARE * (exp(Y) - exp(X)),
+    X + SHARE * (exp(Y) - X),
+])
+def test_what_is_beyond_may_be_below_zero(unknown):
+    assert not EVIDENT.never_negative(unknown)

@@ -59,7 +59,7 @@ def test_what_is_made_of_a_result_reads_it_however_many_are_in_the_batch(batch: 
 def test_of_forms_that_multiply_as_much_the_one_with_fewer_rounds_comes_first() -> None:
     costs = [(100_000_04.0, 9.0), (100_000_01.0, 5.0), (90_000_00.0, 99.0), (100_100_00.0, 1.0)]
     forms = [search.Rewriting((), (), {"multiplications": a, "loops": b}) for a, b in costs]
-    assert [each.cost["loops"] for each in sorted(forms, key=native._work)] == [99.0, 5.0, 9.0, 1.0]
+    assert [each.cost["loops"] for each in sorted(forms, key=native._cheapest_first)] == [99.0, 5.0, 9.0, 1.0]
 
 
 def test_numbers_of_many_tiles_grow_together_by_role() -> None:

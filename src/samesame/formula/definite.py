@@ -222,14 +222,14 @@ class Signs:
 
     def blended(self, parts: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """a + w·(b − a) as what has its signs, a and b, where w lies between 0 and 1."""
-        for a in parts if len(parts) == 2 else ():
-            (rest,) = (part for part in parts if part is not a) if parts[0] is not parts[1] else (a,)
-            if isinstance(rest, Mul):
-                for d in rest.factors:
-                    b = add(d, a) if isinstance(d, Add) and mul(-1, a) in d.terms else None
-                    weights = [factor for factor in rest.factors if factor is not d]
-                    if b is not None and all(self.signs(w) == ABOVE and is_below_one(w) for w in weights):
-                        return a, b
+        for a, rest in (parts, parts[::-1]) if len(parts) == 2 else ():
+            factors = rest.factors if isinstance(rest, Mul) else ()
+            for d in factors:
+                weights = [factor for factor in factors if factor is not d]
+                terms = d.terms if isinstance(d, Add) else ()
+                b = [term for term in terms if term != mul(-1, a)]
+                if len(b) == len(terms) - 1 and all(self.signs(w) == ABOVE and is_below_one(w) for w in weights):
+                    return a, add(*b)
         return parts
 
     def _of_power(self, base: Expr, q: Fraction) -> Found:

@@ -275,8 +275,7 @@ def _at_once(left: Form, right: Form) -> str:
 
 def _without_infinities(left: Form, right: Form) -> tuple[Form, Form]:
     """Both sides without the cells on which they are undefined or −∞, which must be the same."""
-    parts = [_split_absorbing(form) for form in (left, right)]
-    (mine, left), (yours, right) = parts
+    (mine, left), (yours, right) = map(_split_absorbing, (left, right))
     if mine is not yours and not all(_in_the_same_places(mine, yours, what) for what in (UNDEFINED, MINUS_INFINITY)):
         raise _Open("the sides are undefined or −∞ in different places")
     return left, right

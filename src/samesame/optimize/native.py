@@ -209,7 +209,7 @@ def tried(
     """What is made of the forms that multiply least, each other than those before: what lies between folds takes no
     memory in a kernel. Raises NoSchedule where that is nothing."""
     reason, seen = "", list[Mapping[str, str]]()
-    for forms in sorted(found.candidates, key=_work)[:FORMS]:
+    for forms in sorted(found.candidates, key=_cheapest_first)[:FORMS]:
         several = list[tuple[Candidate, Counter[str]]]()
         try:
             for one in make(forms):
@@ -226,7 +226,7 @@ def tried(
         raise NoSchedule(reason)
 
 
-def _work(forms: Rewriting) -> tuple[float, float]:
+def _cheapest_first(forms: Rewriting) -> tuple[float, float]:
     """How much it multiplies, to six digits; of as much, what is less where each contraction is one nest of loops."""
     return float(f"{forms.cost['multiplications']:.6g}"), forms.cost["loops"]
 

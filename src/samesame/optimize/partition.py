@@ -339,7 +339,7 @@ class _Cutter:
         folds: dict[str, Form] = {}
         named: dict[Form, Form] = {}
         form = self.with_points(self.with_tables(self.with_kept(form)), order)
-        ends = any(map(is_function, walk(form, arguments=lambda x: () if x.operator == "fold" else x.arguments)))
+        followed = any(map(is_function, walk(form, arguments=lambda x: () if x.operator == "fold" else x.arguments)))
 
         @cache
         def go(x: Form, order: tuple[str, ...]) -> Form:
@@ -354,7 +354,7 @@ class _Cutter:
             if x not in named:
                 named[x] = load(f"fold {len(folds)}")
                 self.folded[nameless(x)] += 1
-                folds[named[x].attributes[0]] = self.fold(x, order, ends)
+                folds[named[x].attributes[0]] = self.fold(x, order, followed)
             return named[x]
 
         return go(form, order), folds
@@ -397,8 +397,8 @@ class _Cutter:
                 points[x] = self.written_out(x, own)
         return exchanged(form, points) if points else form
 
-    def fold(self, form: Form, order: tuple[str, ...], ends: bool) -> Form:
-        """The fold over operands that are kept; `ends` says that functions are taken of what it comes to."""
+    def fold(self, form: Form, order: tuple[str, ...], followed: bool) -> Form:
+        """The fold over operands that are kept; where it is `followed`, functions are taken of what it comes to."""
         monoid, axes = form.attributes
         shared = [x for x in factors(form.arguments[0]) if self.is_shared(x, form)]
         form = exchanged(form, {x: self.keep(x, self.lying(x, (*order, *axes))) for x in shared}) if shared else form
@@ -411,9 +411,9 @@ class _Cutter:
             given = [x for x in factors(body) if not self.has_fold(x)]
             wholes = [times(*several) for several in computed.values()]
             given = [self.invariant(x, x.axes, (*order, *axes)) for x in given]
-            kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, ends)) for x in wholes]
-            given = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, ends))
-                     if self.ends(x, [*given, *wholes], order) else x for x in given]
+            kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, followed)) for x in wholes]
+            given = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, followed))
+                     if self.has_last(x, [*given, *wholes], order) else x for x in given]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
                 last = self.depth(axes, given)
                 given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *last)) for x in given]
@@ -431,7 +431,7 @@ class _Cutter:
             operands = self.inlined(body, body.axes, inside)
         return Form("fold", (monoid, axes), (operands,))
 
-    def ends(self, x: Form, every: Iterable[Form], order: Sequence[str]) -> bool:
+    def has_last(self, x: Form, every: Iterable[Form], order: Sequence[str]) -> bool:
         """Whether an operand that takes functions alone has the axis that the results lie along: kept, it is the one
         whose lanes are theirs, and else each lane of a result is written to a place far from the one before."""
         last = order[-1] if order else ""
@@ -464,7 +464,7 @@ class _Cutter:
         return nameless(factor) in self.anyway
 
     def operand_order(
-        self, x: Form, every: Iterable[Form], contraction: Form, order: Sequence[str], ends: bool
+        self, x: Form, every: Iterable[Form], contraction: Form, order: Sequence[str], followed: bool
     ) -> tuple[str, ...]:
         """The axes of a computed operand as a contraction likes them best, whose results lie in this order: first what
         all have. Its own axis comes last where that is the results' last one and lanes can run along it as it is
@@ -474,7 +474,7 @@ class _Cutter:
         own = [axis for axis in order if axis in x.axes and axis not in rest]
         summed = self.depth([axis for axis in contraction.attributes[1] if axis in x.axes], every)
         last = own[-1] if own and own[-1] == order[-1] and self.extent(own[-1]) >= SHORT else None
-        along_it = last is not None and (ends or last in lanes_of(x, self.weights))
+        along_it = last is not None and (followed or last in lanes_of(x, self.weights))
         return (*both, *summed, *own) if along_it else (*both, *own, *summed)
 
     def depth(self, axes: Iterable[str], every: Iterable[Form]) -> list[str]:

@@ -19,6 +19,7 @@ import torch
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import closed
 from samesame.operators.table import packet
+from samesame.relate.joint import HUGE
 from samesame.relate.propose import Values, reals
 
 Inputs = dict[str, torch.Tensor]
@@ -35,7 +36,6 @@ ASKING = frozenset(
 COMPARING = frozenset(f"aten.{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 CASTS = frozenset(("aten._to_copy", "aten.to"))
 EQUATING = frozenset(("aten.eq", "aten.ne"))
-HUGE = 1e30                 # a number as large stands for an infinity
 SHARE = 0.2                 # of the elements that are replaced
 
 

@@ -1,10 +1,11 @@
 """Formulas for a stored tensor: what the other program computes that it may be a rounding of.
 
 A stored tensor is looked for, simplest first, as the other's own stored tensors in a coarser dtype, however they are
-packed; as a tensor that the other program computes of its weights or of literals; as a multiple of a stored one; and
-as the gain, matrix, kernel or shift of what the other program makes of the same tensor (`affine.py`), where this one
-applies it. A number is looked for among those that the programs write and their functions. Values of one run only
-propose; `stored.py` asks how far rounding may carry each formula, and the proof is about the formula.
+packed; as a tensor that the other program computes of its weights or of literals; as a multiple of a stored one, or
+multiples of several side by side (`multiples.py`); and as the gain, matrix, kernel or shift of what the other program
+makes of the same tensor (`affine.py`), where this one applies it. A number is looked for among those that the programs
+write and their functions. Values of one run only propose; `stored.py` asks how far rounding may carry each formula, and
+the proof is about the formula.
 """
 
 from __future__ import annotations
@@ -219,26 +220,26 @@ class Formulas:
     def side_by_side(self, value: torch.Tensor) -> Iterator[Node]:
         """Rows of the other's stored tensors, each run of them times a number that it speaks of; or columns, or rows
         as columns."""
+        held = {node.name: self.weights.values[node.name] for kind in ("parameter", "constant")
+                for node in self.theirs.sources(kind)}
         of_matrix = (False, True) if value.dim() == 2 else (False,)
-        for turned, theirs in product(of_matrix, of_matrix):
-            held = {node.name: self.weights.values[node.name] for kind in ("parameter", "constant")
-                    for node in self.theirs.sources(kind)}
+        for turned, of_columns in product(of_matrix, of_matrix):
             wanted = value.T if turned else value
-            found = runs(wanted, {name: _turned(other) for name, other in held.items()} if theirs else held)
-            parts = [self.part(run, theirs) for run in found or ()]
+            found = runs(wanted, {name: _turned(other) for name, other in held.items()} if of_columns else held)
+            parts = [self.part(run, of_columns) for run in found or ()]
             known = [part for part in parts if part is not None]
             if known and len(known) == len(parts):
                 whole = self.weights.make("aten.cat.default", tuple(known), 0) if len(known) > 1 else known[0]
                 whole = self.weights.shaped(whole, tuple(wanted.shape))
                 yield self.weights.make("aten.permute.default", whole, (1, 0)) if turned else whole
 
-    def part(self, run: Run, turned: bool) -> Node | None:
+    def part(self, run: Run, of_columns: bool) -> Node | None:
         """The rows of a run, or columns, times its number; None where the other program speaks of no such number."""
         numbers = () if run.factor == 1 else next(self.factors(run.factor), None)
         if numbers is None:
             return None
         node = self.theirs[run.name]
-        if turned and len(node.shape) == 2:
+        if of_columns and len(node.shape) == 2:
             node = self.weights.make("aten.permute.default", node, (1, 0))
         wide = node.shape[-1:] if len(node.shape) > 1 else ()
         rows = self.weights.shaped(node, (math.prod(node.shape) // math.prod(wide), *wide))

@@ -33,7 +33,7 @@ from samesame.relate.domain import demanded, positions
 from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
 from samesame.relate.masks import Triangle, counts, triangle
 
-_HUGE = 1e30  # a number as large stands for infinity
+HUGE = 1e30  # a number as large stands for infinity
 _SEEN = 4096
 FEWEST, FEW = 8, 32         # elements of a constant that blocks may look into: any, and such whose digits say something
 _CORNERS = 64               # places that are tried for a piece of a table
@@ -465,7 +465,7 @@ def is_table(value: torch.Tensor) -> bool:
     """Does a constant hold generic real numbers? A mask of a few values says more by how it was made."""
     if value.dtype != torch.float64 or value.numel() < 3 or not bool(torch.isfinite(value).all()):
         return False
-    return float(value.abs().max()) < _HUGE and len(torch.unique(value.flatten()[:_SEEN])) > 2
+    return float(value.abs().max()) < HUGE and len(torch.unique(value.flatten()[:_SEEN])) > 2
 
 
 def widened(value: torch.Tensor) -> torch.Tensor:

@@ -176,7 +176,7 @@ def relate(
     """Relate every right tensor that can be related. `values` hold every node's value per draw, for each side;
     `proposer` finds candidates among the left tensors of these values and names. The values are of other sizes where
     `general` has the graphs over symbols, of which these are members. Inputs that are `fed` hold what these roots
-    do."""
+    do. Claims about outputs may have so many operators `of_roots`."""
     joint = JointGraph()
     held = (graph.tensors[node.name] for graph in (left, right) for node in graph.sources("constant"))
     joint.enter_tables(chain(held, *(values.values() for values in closed)))
