@@ -105,3 +105,174 @@ def launch_logarithm(n=20):
 
 def untouched(x):
     return x
+
+
+@triton.jit
+def negative_kernel(x_ptr, out_ptr, width, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < width, other=0.0)
+    tl.store(out_ptr + at, -0.48860251190291987 * x + 1.0, mask=at < width)
+
+
+def launch_negative(width=5):
+    x = torch.randn(width)
+    out = torch.empty(width)
+    negative_kernel[(1,)](x, out, width, BLOCK=triton.next_power_of_2(width))
+    return out
+
+
+def negative(x):
+    return 1 - 0.48860251190291987 * x
+
+
+@triton.jit
+def holds_kernel(x_ptr, known_ptr, out_ptr, many, width, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    x = tl.load(x_ptr + row)
+    found = tl.zeros([BLOCK], dtype=tl.int32)
+    for start in range(0, width, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        inside = at < width
+        hit = (tl.load(known_ptr + at, mask=inside, other=0) == x) & inside
+        found = tl.maximum(found, hit.to(tl.int32))
+    tl.store(out_ptr + row, tl.max(found, axis=0).to(tl.int1))
+
+
+def launch_holds(many=6, width=21):
+    x = torch.randint(0, 9, (many,))
+    known = torch.randint(0, 9, (width,))
+    out = torch.empty(many, dtype=torch.bool)
+    holds_kernel[(many,)](x, known, out, many, width, BLOCK=8)
+    return out
+
+
+def holds(x, known):
+    return torch.isin(x, known)
+
+
+@triton.jit
+def product_kernel(x_ptr, out_ptr, alpha, scale):
+    at = tl.program_id(0)
+    tl.store(out_ptr + at, tl.load(x_ptr + at) * alpha * scale)
+
+
+def launch_product(length=3):
+    x = torch.randn(length)
+    out = torch.empty_like(x)
+    product_kernel[(length,)](x, out, 1.6732632423543772, 1.0507009873554805)
+    return out
+
+
+def product(x):
+    return x * (1.6732632423543772 * 1.0507009873554805)
+
+
+def other_product(x):
+    return x * (1.6732632423543772 * 1.05)
+
+
+@triton.jit
+def square_kernel(x_ptr, out_ptr, rows, columns):
+    row, column = tl.program_id(0), tl.program_id(1)
+    tl.store(out_ptr + column * rows + row, tl.load(x_ptr + row * columns + column))
+
+
+def launch_square(rows=3, columns=3):
+    x = torch.randn(rows, columns)
+    out = torch.empty_like(x)                                # transposed, so the kernel is right for squares alone
+    square_kernel[(rows, columns)](x, out, rows, columns)
+    return out
+
+
+def square(x):
+    return x.T
+
+
+@triton.jit
+def rows_kernel(x_ptr, y_ptr, out_ptr, n, WIDTH: tl.constexpr, MORE: tl.constexpr):
+    at, width = tl.program_id(0), tl.arange(0, WIDTH)
+    x = tl.load(x_ptr + at * WIDTH + width, mask=at * WIDTH + width < n * WIDTH + MORE, other=0.0)
+    tl.store(out_ptr + at, tl.sum(x, axis=0) * tl.load(y_ptr + at))
+
+
+def launch_rows_of_two(n=5):
+    x, y = torch.randn(2 * n), torch.randn(n)
+    out = torch.empty_like(y)
+    rows_kernel[(n,)](x, y, out, n, WIDTH=2, MORE=0)
+    return out
+
+
+def rows_of_two(x, y):
+    return x.view(-1, 2).sum(1) * y
+
+
+def launch_without_the_last(n=5):
+    x, y = torch.randn(2 * n - 1), torch.randn(n)
+    out = torch.empty_like(y)
+    rows_kernel[(n,)](x, y, out, n, WIDTH=2, MORE=-1)
+    return out
+
+
+def without_the_last(x, y):
+    return torch.cat([x, x.new_zeros(1)]).view(-1, 2).sum(1) * y
+
+
+@triton.jit
+def first_kernel(x_ptr, y_ptr, out_ptr, m):
+    row, column = tl.program_id(0), tl.program_id(1)
+    at = row * m + column
+    tl.store(out_ptr + at, tl.load(x_ptr + at + 1) + tl.load(x_ptr) * tl.load(y_ptr + at))
+
+
+def launch_with_one_more(n=4, m=3):
+    x, y = torch.randn(n * m + 1), torch.randn(n, m)
+    out = torch.empty_like(y)
+    first_kernel[(n, m)](x, y, out, m)
+    return out
+
+
+def with_one_more(x, y):
+    return x[1:].view_as(y) + x[0] * y
+
+
+@triton.jit
+def grouped_kernel(x_ptr, out_ptr, channels, groups):
+    row, channel = tl.program_id(0), tl.program_id(1)
+    to = channel % (channels // groups) * groups + channel // (channels // groups)
+    tl.store(out_ptr + row * channels + to, tl.load(x_ptr + row * channels + channel))
+
+
+def launch_grouped(rows=3, channels=15, groups=3):
+    x = torch.randn(rows, channels)
+    out = torch.empty_like(x)
+    grouped_kernel[(rows, channels)](x, out, channels, groups)
+    return out
+
+
+launch_grouped.assume = ["channels % groups == 0"]
+
+
+def grouped(x, groups):
+    return x.view(len(x), groups, -1).transpose(1, 2).flatten(1)
+
+
+@triton.jit
+def not_rescaled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row, lane = tl.program_id(0), tl.arange(0, BLOCK)
+    best, total = float("-inf"), 0.0
+    for start in range(0, n, BLOCK):
+        x = tl.load(x_ptr + row * n + start + lane, mask=start + lane < n, other=float("-inf"))
+        best = tl.maximum(best, tl.max(x, axis=0))
+        total += tl.sum(tl.exp(x - best), axis=0)
+    tl.store(out_ptr + row, best + tl.log(total))
+
+
+def launch_not_rescaled(batch=2, heads=3, parts=2, n=13):
+    x = torch.randn(batch, heads, parts, n)
+    out = torch.empty(batch, heads, parts)
+    not_rescaled_kernel[(batch * heads * parts,)](x, out, n, BLOCK=16)
+    return out
+
+
+def not_rescaled(x):
+    return x.logsumexp(-1)

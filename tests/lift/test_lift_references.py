@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from samesame.formula.expr import Expr, Fold, Leaf, Load, Size, const, index, mu
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.literals import as_written
 from samesame.lift import lift, tried
+from samesame.lift.doubles import is_long
 from samesame.lift.folded import bodies_equal
 
 KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "references.py")
@@ -26,11 +28,30 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tried, "SECONDS", 0.5)
 
 
-@pytest.mark.parametrize("name, words", [("shared", "heads = 2; group = heads"), ("scaled", "factor = length")])
-def test_a_parameter_that_is_equal_to_another_is_known_by_its_name(name: str, words: str) -> None:
+@pytest.mark.parametrize("name, words", [("shared", "heads, width ≥ 2"), ("scaled", "factor, length ≥ 2")])
+def test_parameters_that_are_equal_in_the_example_are_each_a_size_of_its_own(name: str, words: str) -> None:
     found = lift(KERNELS.target(name), f"{KERNELS.file}:{name}")
     assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
-    assert words in found.kernels[0].headline
+    assert words in found.kernels[0].headline and " = heads" not in found.kernels[0].headline
+
+
+def test_parameters_that_have_to_be_equal_are_one_size() -> None:
+    found = lift(KERNELS.target("square"), f"{KERNELS.file}:square")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert "columns = rows" in found.kernels[0].headline
+
+
+@pytest.mark.parametrize("name", ["rows_of_two", "with_one_more", "without_the_last", "grouped"])
+def test_a_length_that_others_make_up_is_compared_at_every_one(name: str) -> None:
+    """2·n of n rows, n·m + 1, 2·n − 1, and what a contract divides."""
+    found = lift(KERNELS.target(name), f"{KERNELS.file}:{name}")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert not found.against_held
+
+
+def test_what_goes_wrong_past_the_first_tile_alone_is_found_there() -> None:
+    found = lift(KERNELS.target("not_rescaled"), f"{KERNELS.file}:not_rescaled")
+    assert found.against == "different" and found.against_counterexample["sizes"]["n"] > 16
 
 
 def test_a_number_that_a_reference_takes_is_the_one_that_the_launch_has() -> None:
@@ -73,6 +94,28 @@ def test_a_constant_that_float32_holds_is_itself(tmp_path: Path) -> None:
     assert [as_written(x, str(file)) for x in (2.0, -2.0, 0.5)] == [2.0, -2.0, 0.5]
     assert as_written(float(np.float32(0.6065306597126334)), str(file)) == 0.6065306597126334
     assert as_written(-float(np.float32(0.1)), str(file)) == -0.1
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("negative", "proved"), ("holds", "proved"), ("product", "products of numbers are as float64 rounds them"),
+])
+def test_numbers_and_truths_of_a_kernel_are_those_of_its_reference(name: str, words: str) -> None:
+    found = lift(KERNELS.target(name), f"{KERNELS.file}:{name}")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert words in str(found.against_detail) or words in map(str, found.against_conditions)
+
+
+def test_a_product_of_other_numbers_is_another() -> None:
+    assert lift(KERNELS.target("product"), f"{KERNELS.file}:other_product").against == "different"
+
+
+@pytest.mark.parametrize(("number", "long"), [
+    (Fraction(1, 3), False), (Fraction(1, 2**20), False), (Fraction(1, 2**60), True), (Fraction(10**30), False),
+    (Fraction(0.1), True), (Fraction("0.1"), False), (Fraction("0.12345678901234567"), False),
+    (Fraction("0.123456789012345678"), True), (Fraction("-0.123456789012345678"), True),
+])
+def test_long_numbers_are_those_that_end_after_more_digits_than_a_float_has(number: Fraction, long: bool) -> None:
+    assert is_long(number) is long
 
 
 @pytest.mark.parametrize("name", ["inverse", "logarithm"])

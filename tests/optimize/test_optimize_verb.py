@@ -30,7 +30,7 @@ from samesame.capture import capture
 from samesame.capture.program import Program
 from samesame.check import check
 from samesame.cli import app
-from samesame.evidence import Refused, SamesameError
+from samesame.evidence import Refused, SamesameError, Verdict
 from samesame.optimize import attempt as attempts
 from samesame.optimize import compiled, timing, verb
 from samesame.optimize.algebra import specified
@@ -268,6 +268,46 @@ def test_what_is_not_proved_is_told_in_the_words_of_check(monkeypatch):
                                                                                      attempt.report))
     found = optimize(module, inputs, minutes=0.2, threads=1, candidates=lambda *_: [])
     assert re.search("not proved to compute the same; check says: different .*output 0 differs", found.module)
+
+
+def of_albedo(x):
+    return x * (0.886227 * torch.ones_like(x)) + x.sum()
+
+
+OF_NUMBER = '''
+import torch
+from torch import nn
+
+
+class Fast(nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+
+    def forward(self, x):
+        return (x * NUMBER + x.sum(),)
+'''
+
+
+@pytest.mark.parametrize(("number", "proved"), [("0.886227", True), ("0.8862271", False)])
+def test_a_constant_that_the_original_works_out_is_the_number_that_it_means(monkeypatch, number, proved):
+    """And the headline says so. Another number is another."""
+    candidate = Candidate("a number", OF_NUMBER.replace("NUMBER", number), ())
+
+    def verified(attempt, found):
+        file = write_files(attempt.place / "found", files_of(candidate, facts_of(of_albedo, given, candidate, EAGER)))
+        verdict = attempt.verified(candidate, EAGER, file, attempt.proving())
+        if isinstance(verdict, Verdict):
+            attempt.report.prove(verdict, ())
+        return verdict
+
+    given = (torch.randn(6),)
+    monkeypatch.setattr(verb.Attempt, "decide", lambda attempt, found: verb.Optimized(verified(attempt, found),
+                                                                                     attempt.report))
+    found = optimize(of_albedo, given, minutes=0.2, threads=1, candidates=lambda *_: [])
+    assert isinstance(found.module, Verdict) == proved, found.module
+    if proved:
+        assert found.report.evidence == "proved up to the rounding of constants that it works out"
+        assert any("are read as exact: off by at most" in condition for condition in found.report.conditions)
 
 
 def test_a_search_that_looks_at_no_clock_is_ended(monkeypatch):

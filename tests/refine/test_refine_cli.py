@@ -60,6 +60,12 @@ def test_a_job_that_refines_exits_with_0_and_says_how(tmp_path: Path) -> None:
     assert "refines   1 output on 2 ranks" in done.stdout and "all_reduce sum" in done.stdout
 
 
+def test_inputs_that_are_one_tensor_are_one_input(tmp_path: Path) -> None:
+    text = JOB.replace("(torch.randn(2, 4),)", "torch.randn(2, 4)")
+    done = CliRunner().invoke(app, ["refine", job(tmp_path, text=text), "--world-size", "2"])
+    assert done.exit_code == 0 and "1 output on 2 ranks" in done.stdout, done.output
+
+
 def test_a_missing_reduction_exits_with_1_and_json_says_where(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["refine", job(tmp_path, "pass"), "--json", "-"])
     assert done.exit_code == 1, done.output

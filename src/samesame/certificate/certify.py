@@ -151,7 +151,8 @@ class _Certificate:
     def terms_of(self, use: Use) -> dict[str, int]:
         """The term of each node of a use's block, those of the layout's steps included."""
         steps = [self.joint.add_layout(step, dict.fromkeys(wholes(step), use.left)) for step in steps_of(use.layout)]
-        nodes, terms = use.block.graph.nodes, dict(use.block.terms)
+        terms = dict(use.block.terms)
+        nodes = [node for node in use.block.graph.nodes if node.name not in use.block.free]
         added = [n for n in nodes if n.name not in terms and n.operator != "aten._to_copy.default"]
         terms |= {node.name: term for node, term in zip(added, steps, strict=True)}
         for node in nodes:
@@ -164,6 +165,8 @@ class _Certificate:
         terms = self.terms_of(use)
         by_name = {node.name: node for node in use.block.graph.nodes}
         for name, node in by_name.items():
+            if name in use.block.free or any(read.name in use.block.free for read in node.inputs):
+                continue                                     # a variable of a sign
             arguments = self.joint.egraph.term(terms[name]).arguments
             if node.operator == "constant":
                 self.derive(terms[name], self.constant(terms[name]))

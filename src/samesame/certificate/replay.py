@@ -15,10 +15,10 @@ of its block are equal as formulas, and each proof is checked once, however many
 Where a tensor in front of a proof may be −∞, a step names the proof of the same claim with masks there, any masks, and
 both are checked. Of +∞ the second prover knows nothing: such a step is checked for numbers alone, and that is told.
 
-Not checked, and listed as trusted: which tensors may be infinite; that a question in the first prover's words is the
-right one for its claim; for all sizes, what only the first prover proved; and whatever else the report names. Nothing
-here is shared with what made the certificate but the second prover and the reading of JSON; these files and that one
-are all there is to audit.
+Not checked, and listed as trusted: which tensors may be infinite, and which are of a sign; that a question in the first
+prover's words is the right one for its claim; for all sizes, what only the first prover proved; and whatever else the
+report names. Nothing here is shared with what made the certificate but the second prover and the reading of JSON; these
+files and that one are all there is to audit.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,10 @@ ORDERS = {"aten." + name for name in                   # of one meaning
           ("argmax", "argmin", "argsort", "kthvalue", "max", "median", "min", "sort", "topk")}
 FILL = "aten.masked_fill.Scalar"
 FILLED = {told([[{"slot": 0}, {"slot": 1}, value], []]) for value in ({"float": "-inf"}, {"float": "inf"})}
+ALONE = told([[{"slot": 0}], []])
 OPEN = ("input", "parameter", "uninitialised")          # what a constant of the program depends on none of
+OF_A_SIGN = {"aten.sigmoid.default": "between 0 and 1", "aten.exp.default": "above 0",
+             "aten.abs.default": "not below 0"}
 LARGE = 1 << 25                                         # elements of a tensor that is not worked out
 
 
@@ -137,7 +141,7 @@ class _Replay:
         self.constants: dict[str, torch.Tensor] = {}            # by digest
         self.held: dict[int, torch.Tensor] = {}                 # the same by term
         self.computed: dict[int, list[torch.Tensor]] = {}       # what closed terms of the graphs are
-        self.trusted = list(TRUSTED)
+        self.trusted, self.signs = list(TRUSTED), Counter[str]()
         self.read: dict[str, Any] = form.get("read", {})        # stored numbers that stand for formulas, by side
 
     def run(self, graphs: tuple[Given, Given] | None) -> Report:
@@ -169,6 +173,8 @@ class _Replay:
         if of_numbers := [name for name in infinite if name is None]:
             self.trusted.append(f"{counted(of_numbers, 'step')} where what is in front may be infinite: what is "
                                 "replayed is about numbers, and infinities are not replayed")
+        self.trusted += [f"that {counted(n * [sign], 'tensor')} in front of proofs lie {sign} wherever there is a value"
+                         for sign, n in self.signs.items()]
         self.trusted += ["z3, which answers the questions"] if whole or others else []
         of_outputs = form.get("of_outputs", [])                # of no proof: that what is compared is a number
         self.trusted += ["that no other condition on numbers that are compared is needed"] if of_outputs else []
@@ -421,15 +427,24 @@ class _Replay:
     def instance(self, what: str, a: int, b: int, proof: str, terms: dict[str, int]) -> None:
         """The block of a proof, over these terms, is the claim that a = b."""
         block, nodes = self.proofs[proof]["block"], self.blocks[proof]
-        named = terms.keys() == {node.name for node in nodes}
+        free = {node.name for node in nodes if node.operator == "input" and node.name not in terms}
+        named = {block["left"], block["right"]} <= terms.keys() == {node.name for node in nodes} - free
         require(named, f"{what}: it does not name a tensor for each operator of the proof")
+        read = [name for node in nodes for name in node.reads if name in free]
+        require(sorted(read) == sorted(free), f"{what}: a number that stands for no tensor is not read once")
         for node in nodes:
+            if node.name in free:
+                continue
             name, term = node.name, terms[node.name]
             require(term >= 0, f"{what}: it names no term")
             require(self.said[term][3] == node.type, f"{what}: the proof is about tensors of another shape")
             if node.operator == "constant":
                 held = self.places.get(block["constants"][name], ())
                 require(any(self.same(t, term) for t in held), f"{what}: {name} is another constant")
+            elif free.intersection(node.reads):
+                alike = [(node.said, n.type) for n in nodes if n.name in node.reads] == [(ALONE, node.type)]
+                require(alike and node.operator in OF_A_SIGN, f"{what}: the proof has an operator of no tensor")
+                self.signs[OF_A_SIGN[node.operator]] += 1
             elif node.operator != "input" and not (node.is_identity and terms[node.reads[0]] == term):
                 require(self.fits(node, term, [terms[read] for read in node.reads]),
                         f"{what}: the proof is about another operator, or other arguments, than {self.said[term][0]}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from math import prod
 from typing import Any
 
@@ -23,7 +24,7 @@ from samesame.kernels.concrete import holds
 from samesame.kernels.launch import with_sizes
 from samesame.kernels.stated import Sum
 
-SMALL = (2, 3, 5, 1)
+SMALL = (2, 3, 5)
 MOST_ELEMENTS = 1 << 18  # of all sizes multiplied, that are tried
 MOST_TILE = 1 << 11
 SEEDS = 4
@@ -52,18 +53,26 @@ def sizes_to_try(
     """The example's sizes, then others under which the conditions hold. `capped`: nothing is known of what a tile can
     hold, so a size that fits one in the example stays in it."""
     yield dict(example)
-    ends = sorted({n for tile in tiles if 1 < tile <= MOST_TILE for n in (tile - 1, tile, tile + 1, 2 * tile + 1)})
     room = {name: min((t for t in tiles if t >= n), default=MOST_TILE) for name, n in example.items()}
     most = room if capped else dict.fromkeys(example, MOST_TILE)
     seen = [dict(example)]
     for others in (dict.fromkeys(example, 3), dict(example), dict.fromkeys(example, 5)):
-        for name in example:
-            for n in (*SMALL, *ends, example[name] - 1, example[name] + 1):
+        for at_one in zip_longest(*(lengths(n, tiles) for n in example.values())):
+            for name, n in zip(example, at_one, strict=True):
                 sizes = {**others, name: n}
-                fits = all(2 <= k <= most[each] for each, k in sizes.items())
+                fits = n is not None and all(2 <= k <= most[each] for each, k in sizes.items())
                 if fits and sizes not in seen and prod(sizes.values()) <= MOST_ELEMENTS and holds(conditions, sizes):
                     seen.append(sizes)
                     yield sizes
+
+
+def lengths(own: int, tiles: Sequence[int]) -> Iterator[int]:
+    """Lengths that a size may have: small ones and such at the ends of tiles in turns, first those that leave a little
+    for one more tile; and its own, more or less one."""
+    known = sorted({tile for tile in tiles if 1 < tile <= MOST_TILE})
+    ends = [times * tile + more for times, more in ((1, 1), (2, 1), (1, 0), (1, -1)) for tile in known]
+    yield from (n for pair in zip_longest(SMALL, ends) for n in pair if n is not None)
+    yield from (own - 1, own + 1)
 
 
 def has_zeros(seed: int) -> bool:

@@ -89,15 +89,21 @@ def lift(
         kernel = named(lift_launch(launch_of_file(Path(target)), settings), settings)
         return LiftVerdict(title, [kernel], notes=[OF_A_FILE] if kernel.verdict == "undecided" else [])
     demand_triton()
-    from samesame.kernels.host.launches import contracts_beside, writes_sizes
+    from samesame.kernels.host.launches import capture_launches, contracts_beside, writes_sizes
 
     assume = (*contracts_beside(target), *assume)
 
     def lifted(target: Any) -> Attempt:
-        def attempt(more: Sequence[str], literal: bool = False) -> Attempt:
-            return attempted(target, against, settings, inputs, title, (*assume, *more), literal)
+        def attempt(more: Sequence[str], literal: bool = False, apart: bool = False) -> Attempt:
+            contracts = (*assume, *more)
+            captured = capture_launches(target, inputs, assume=contracts, literal=literal, apart=apart)
+            return attempted(target, against, settings, inputs, title, captured)
 
-        return of_lengths(attempt)
+        found = of_lengths(attempt)
+        if len(set(found.captured.parameters.values())) == len(found.captured.parameters):
+            return found
+        several = of_lengths(partial(attempt, apart=True))      # parameters are equal in the example alone
+        return several if several.rank >= found.rank else found
 
     found = lifted(target)
     if not found.is_done and writes_sizes(target):
@@ -208,13 +214,9 @@ class Attempt:
 
 
 def attempted(
-    target: Any, against: Any, settings: Settings, inputs: Any, title: str, assume: Sequence[str], literal: bool
+    target: Any, against: Any, settings: Settings, inputs: Any, title: str, captured: Any
 ) -> Attempt:
-    """The proofs about a target under these contracts; `literal`: short lengths that the host code writes as numbers
-    are these numbers. Raises Refused."""
-    from samesame.kernels.host.launches import capture_launches
-
-    captured = capture_launches(target, inputs, assume=assume, literal=literal)
+    """The proofs about a target whose launches were captured. Raises Refused."""
     verdict = LiftVerdict(title, unsupported=list(captured.refused))
     found = Attempt(captured, verdict)
     seen: dict[Any, KernelVerdict] = {}

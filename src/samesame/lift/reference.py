@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ from samesame.kernels.host.launch import View, by_every_name
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import with_sizes
 from samesame.kernels.stated import Sum
+from samesame.lift.doubles import equal_in_doubles
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.edges import at_edges_equal
 from samesame.lift.folded import bodies_equal
@@ -67,6 +69,7 @@ from samesame.lift.joined import FEW, SEVERAL, in_one_range, opened, written_out
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, least_assumed, slack, steps
+from samesame.lift.unfolded import unfold
 from samesame.operators import explain
 from samesame.operators.ideal import is_guarded
 from samesame.operators.indexing import elements_distinct
@@ -118,7 +121,19 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
         for seed, (name, (view, whole)) in enumerate(launched.inputs.items())
     }
     taken = taken_by(reference, examples, by_every_name(launched.parameters, launched.example))
-    reference, tensors, launched = with_numbers_as_sizes(reference, taken, launched)
+    as_given = with_numbers_as_sizes(reference, taken, launched)
+    unfolded = with_single_sizes(*as_given)
+    answer = compared_on(*unfolded, held)
+    if answer.state == "undecided" and unfolded[1] is not as_given[1]:     # folded again, it may be shorter
+        whole = compared_on(*as_given, held)
+        return answer if whole.state == "undecided" else whole
+    return answer
+
+
+def compared_on(
+    reference: Callable[..., Any], tensors: Mapping[str, torch.Tensor], launched: Launched, held: Mapping[str, int]
+) -> Comparison:
+    """The comparison with a reference that takes these tensors."""
     graph = capture(reference, tensors, name="reference")
 
     def alike(given: Any) -> tuple[Graph, Graph]:
@@ -127,8 +142,10 @@ def compare_with(reference: Callable[..., Any], launched: Launched, held: Mappin
     def asked() -> tuple[Followings, Followings]:
         return (follow(reference, tensors, graph),) * 2
 
-    within = asked_of_places(launched.assumed, {name: launched.inputs[name] for name in tensors})
-    found = family(reference, tensors, alike, (graph, graph), tied=True, follow=asked, within=within)
+    inputs = {name: launched.inputs[name] for name in tensors}
+    kinds = {(name, d): canonical(n) for name, (view, _) in inputs.items() for d, n in enumerate(view.shape)}
+    within = asked_of_places(launched.assumed, inputs)
+    found = family(reference, tensors, alike, (graph, graph), tied=True, follow=asked, within=within, kinds=kinds)
     if found.lost:  # it may decide on any size, in a way that nobody sees
         found = Family((graph, graph), (), found.lost, ())
     answer = compared_at(held, {}, launched, found)
@@ -157,6 +174,25 @@ def with_numbers_as_sizes(
     inputs = {**launched.inputs, **{name: (view, leaf(name, view.shape)) for name, view in rows.items()}}
     tensors = {name: torch.zeros(x) if name in numbers else x for name, x in taken.items() if name not in held}
     return of_tensors, tensors, replace(launched, inputs=inputs)
+
+
+def with_single_sizes(
+    reference: Callable[..., Any], tensors: Mapping[str, torch.Tensor], launched: Launched
+) -> tuple[Callable[..., Any], Mapping[str, torch.Tensor], Launched]:
+    """The reference, as one of tensors whose dimensions are single sizes."""
+    parts = {name: unfold(name, launched.inputs[name][1], given, launched.example) for name, given in tensors.items()}
+    if all(whole.formulas.keys() == {name} and whole.examples[name] is tensors[name] for name, whole in parts.items()):
+        return reference, tensors, launched
+
+    def of_parts(**given: torch.Tensor) -> Any:
+        return reference(**{name: whole.joined(given) for name, whole in parts.items()})
+
+    dtypes = {part: launched.inputs[name][0].dtype for name, whole in parts.items() for part in whole.formulas}
+    formulas = {part: formula for whole in parts.values() for part, formula in whole.formulas.items()}
+    views = {part: View(-1, formula.shape, (), 0, dtypes[part]) for part, formula in formulas.items()}
+    inputs = {**launched.inputs, **{part: (views[part], formula) for part, formula in formulas.items()}}
+    examples = {part: held for whole in parts.values() for part, held in whole.examples.items()}
+    return of_parts, examples, replace(launched, inputs=inputs)
 
 
 def written_in(launched: Launched) -> dict[str, int]:
@@ -350,9 +386,10 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
 
 def proved_otherwise(left: Tensor, right: Tensor) -> Proved | None:
     """A proof of two formulas, by what they fold, with places at the edge in one spelling, as they are, by parts of
-    rows, with what folds over a few elements written out, or case by case."""
+    rows, with what folds over a few elements written out, case by case, or with products of numbers rounded."""
     by_cases = partial(prove_by_cases, written=opened, longest=SEVERAL)
-    for prove in (bodies_equal, at_edges_equal, prove_tensors_equal, in_parts_equal, written_out_equal, by_cases):
+    for prove in (bodies_equal, at_edges_equal, prove_tensors_equal, in_parts_equal, written_out_equal, by_cases,
+                  equal_in_doubles):
         found = prove(left, right, budget=BUDGET)
         if isinstance(found, Proved):
             return found
@@ -421,17 +458,18 @@ class Tries:
 
 
 def difference(number_: int, left: Tensor, right: Tensor, tries: Tries, draws: int) -> dict[str, Any] | None:
-    """An element in which both differ on numbers that are drawn: a few at the example's sizes, and others in a limited
-    time."""
+    """An element in which both differ on numbers that are drawn: a few at the example's sizes, then at others in a
+    limited time, at all of them before any is drawn for once more."""
     until = time.thread_time() + SECONDS
-    for sizes in tries.sizes:
-        for seed in range(draws):
-            if time.thread_time() > until and (seed >= DRAWS or sizes is not tries.sizes[0]):
-                return None
-            values = drawn((left, right), sizes, seed, tries.data, tries.dtypes, tries.sums)
-            case = differs_at(number_, left, right, sizes, values, numbers=has_zeros(seed))
-            if case is not None and ("shapes" not in case or sizes is tries.sizes[0]):
-                return case  # other shapes at other sizes: the reference has numbers that the launch calls sizes
+    own, *others = tries.sizes
+    first, more = product(range(DRAWS), [own]), product(range(DRAWS, draws), [own])
+    for seed, sizes in chain(first, product(range(draws), others), more):
+        if time.thread_time() > until and (seed >= DRAWS or sizes is not own):
+            return None
+        values = drawn((left, right), sizes, seed, tries.data, tries.dtypes, tries.sums)
+        case = differs_at(number_, left, right, sizes, values, numbers=has_zeros(seed))
+        if case is not None and ("shapes" not in case or sizes is own):
+            return case  # other shapes at other sizes: the reference has numbers that the launch calls sizes
     return None
 
 

@@ -65,7 +65,7 @@ def optimize(
         module, example = on_processor(module, example)
     threads = threads or os.cpu_count() or 1
     with run.during("capture"), on_threads(threads):
-        recorded = sound(capture_calls(module, example, probing=True))
+        recorded = sound(capture_calls(module, example, probing=True, again=True))
     begun = time.monotonic()
     with TemporaryDirectory(prefix="samesame-") as place:
         kind = Attempt if target == "cpu" else OnGpu if torch.cuda.is_available() else Untimed

@@ -57,10 +57,11 @@ class Job:
 
     def example(self) -> Any:
         """The sequential program's inputs: of `inputs(rank, world_size)` those of a world of one."""
-        if not callable(self.inputs):
-            return self.inputs
-        of_ranks = _counts_ranks(self.inputs) and asks_for(self.inputs)
-        return called(partial(self.inputs, 0, 1) if of_ranks else self.inputs, "inputs", seed=1)
+        given = self.inputs
+        if callable(self.inputs):
+            of_ranks = _counts_ranks(self.inputs) and asks_for(self.inputs)
+            given = called(partial(self.inputs, 0, 1) if of_ranks else self.inputs, "inputs", seed=1)
+        return (given,) if isinstance(given, torch.Tensor) else given
 
     def captured(self, backward: bool, fits: Callable[[Captured], bool]) -> tuple[Captured, Telling]:
         """The sequential graph and that of each rank, with weights that tell where the job lets them be told; whether

@@ -39,7 +39,7 @@ class Block:
     `terms[node name]` is the term or class that a node stands for; the steps of the candidate's layout have none.
     `ranges[input name]` is the domain of an integer that indexes, and `labels` that of labels, were none ignored: the
     claim does not rest on these, unless it is `of_classes`. `untold` says that a constant was taken as it is, so that
-    looking at how it was made would tell more.
+    looking at how it was made would tell more. Inputs that are `free` stand for no tensor: what reads them does.
     """
 
     graph: Graph
@@ -50,6 +50,7 @@ class Block:
     terms: dict[str, int] = field(default_factory=dict, compare=False)
     labels: dict[str, Range] = field(default_factory=dict)
     of_classes: bool = False
+    free: frozenset[str] = frozenset()
 
     def without_ignored_labels(self) -> Block | None:
         """The claim for labels that are all classes; None where that is the same claim."""

@@ -30,6 +30,7 @@ from samesame.relate.blocks import JOINS, Block, TooLarge, cut, tied_together
 from samesame.relate.infinities import lying, spans_of
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
 from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
+from samesame.relate.of_a_sign import is_told, of_a_sign
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
 from samesame.relate.prove import FURTHER, GLANCE, Prover
@@ -365,9 +366,10 @@ def _decide(
     }
     for position, times, claim, way in _attempts(relating, node, candidates, kept):
         evidence = way(claim, times)
-        if evidence is None:
+        if evidence is None or any(claim.free & one.names for one in evidence.conditions):
             continue
-        told = relating.told.of((*evidence.conditions, *claim.in_range()), partial(_stands_for, joint, claim))
+        asked = (one for one in evidence.conditions if not is_told(one, _spans_of_frontier(relating, claim)))
+        told = relating.told.of((*asked, *claim.in_range()), partial(_stands_for, joint, claim))
         beyond = _at_infinity(relating, claim, evidence)
         if not isinstance(beyond, str):
             told = simplified((*told, *beyond[0]))
@@ -452,6 +454,11 @@ def _ways(relating: Relating, seconds: float) -> Iterator[tuple[Way, Claims]]:
     for way in [glance, decide] if relating.guide is None else [decide]:
         yield way, _of_classes_if_any if relating.of_classes else _as_it_is
         yield way, Block.without_ignored_labels
+        yield way, partial(_of_a_sign, relating)
+
+
+def _of_a_sign(relating: Relating, block: Block) -> Block | None:
+    return of_a_sign(block, _spans_of_frontier(relating, block))
 
 
 def _as_it_is(block: Block) -> Block:
@@ -542,8 +549,7 @@ def _at_infinity(
     nodes = {name: _stands_for(joint, claim, name) for name in claim.frontier}
     values = {name: value for name, node in nodes.items() if node is not None
               and isinstance(value := told.value(node.name), torch.Tensor)}
-    spans = {name: _spans(relating, term) for name, term in claim.frontier.items()}
-    found = infinite(claim, spans, values)
+    found = infinite(claim, _spans_of_frontier(relating, claim), values)
     if not found or evidence.rung < Rung.PROVED_HERE:
         return (), None
     hidden, masks = masked(claim, found)
@@ -553,6 +559,10 @@ def _at_infinity(
     marks = {name: told.mark(operator, node)
              for name, (variable, operator) in masks.items() if (node := nodes[variable])}
     return told.of(proof.conditions, {**nodes, **marks}.get), (proof.proof, hidden)
+
+
+def _spans_of_frontier(relating: Relating, claim: Block) -> dict[str, Spans]:
+    return {name: _spans(relating, term) for name, term in claim.frontier.items()}
 
 
 def _spans(relating: Relating, term: int) -> Spans:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from samesame.evidence import Verdict
+from samesame.evidence import Rung, Verdict
 from samesame.report import headline
 from samesame.report.json import plain
 from samesame.report.words import counted
@@ -18,6 +18,7 @@ from samesame.report.words import counted
 SIDE_BY_SIDE = "side by side (lower quartile of a call; spread to the upper one)"
 CHANGED, STEPS, CONTRACT = "what was changed", "step by step", "numeric contract"
 FASTER, NOTHING, NOT_TIMED = "faster", "nothing faster found", "not timed"
+OF_CONSTANTS = "proved up to the rounding of constants that it works out"
 FAITHFUL = "the kernels' formulas are proved to be what the program's operators mean, at these sizes"
 PRINTED = "that the kernels' formulas are those that were proved is tested, not proved"
 KERNELS = (
@@ -160,8 +161,10 @@ class Report:
         return f"{self.best.name} is the fastest" if self.best else "nothing was measured"
 
     def prove(self, verdict: Verdict, conditions: Sequence[str]) -> None:
-        """What a proof stands on, and under which conditions, these among them."""
-        self.proof, self.evidence = headline(verdict).plain, str(verdict.evidence)
+        """What a proof stands on, and under which conditions, these among them. Of a program that works constants out
+        in its own dtype it is a proof for what they are meant to be, by how much these are off is a condition."""
+        of_constants = verdict.evidence is Rung.ROUNDED
+        self.proof, self.evidence = headline(verdict).plain, OF_CONSTANTS if of_constants else str(verdict.evidence)
         own = {str(condition) for root in verdict.roots for condition in root.evidence.conditions}
         self.conditions = sorted(own.union(conditions))
 

@@ -11,11 +11,12 @@ is decided as in the example, and where a decision could not be followed the fam
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from math import isqrt, prod
+from types import MappingProxyType
 from typing import Any, cast
 
 import torch
@@ -152,6 +153,7 @@ def family(
     follow: Callable[[], Following] | None = None,
     beyond: bool = False,
     within: Sequence[Condition] = (),
+    kinds: Mapping[Place, Hashable] = MappingProxyType({}),
 ) -> Family:
     """The family of two programs that were recorded as `base` on the example; without symbols where nothing varies.
 
@@ -159,9 +161,10 @@ def family(
     programs run so; if `tied`, they vary together where the programs run so. `follow` runs both once more, with sizes
     that remember; without it nothing is known of what they decide. Sizes just `beyond` what they decide are looked at
     where that is asked for. Runs keep `within` conditions on the inputs' sizes (`x.shape[0]`), which the example meets.
+    Equal sizes of unlike `kinds` are known to be two.
     """
     with tensors_known():
-        return _Search(program, example, record, base, tied, follow, beyond, within).family()
+        return _Search(program, example, record, base, tied, follow, beyond, within, kinds).family()
 
 
 @dataclass(slots=True)
@@ -185,8 +188,9 @@ class _Search:
         follow: Callable[[], Following] | None,
         beyond: bool,
         within: Sequence[Condition],
+        kinds: Mapping[Place, Hashable],
     ) -> None:
-        self.record, self.base, self.tied, self.beyond = record, base, tied, beyond
+        self.record, self.base, self.tied, self.beyond, self.kinds = record, base, tied, beyond, kinds
         self.example, self.names = separate(program, example)
         self.until = time.thread_time() + SECONDS
         given = set(self.names.values())                   # inputs of a second call have the sizes of the first one's
@@ -234,8 +238,10 @@ class _Search:
 
     def groups(self) -> Iterator[list[Place]]:
         """Places of equal size: they may be one size of the program, or two that happen to be equal."""
-        for size in sorted(set(self.sizes.values()), key=list(self.sizes.values()).index):
-            places = [place for place, own in self.sizes.items() if own == size]
+        alike = dict[tuple[int, Hashable], list[Place]]()
+        for place, size in self.sizes.items():
+            alike.setdefault((size, self.kinds.get(place)), []).append(place)
+        for (size, _), places in alike.items():
             if size >= LEAST:
                 yield places
             else:

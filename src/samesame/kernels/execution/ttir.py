@@ -158,6 +158,7 @@ class _Parser:
             elif line.strip() and not line.startswith(("#", "//", "/*")):
                 self.lines.append((number, line))
         self.at = 0
+        self.around = Place()           # the function, for constants that Triton folded and has no line of any more
 
     def kernel(self) -> Function:
         public: list[Function] = []
@@ -171,7 +172,8 @@ class _Parser:
                 continue
             listed = split(_enclosed(text[head.end() - 1 :]))
             arguments = [_argument(part) for part in listed if part.startswith("%")]
-            function = Function(head[1].strip('"'), arguments, self.blocks(number), self.place(location), others)
+            self.around = self.place(location)
+            function = Function(head[1].strip('"'), arguments, self.blocks(number), self.around, others)
             if "private" in text.split("@")[0]:
                 others[function.name] = function
             else:
@@ -259,7 +261,7 @@ class _Parser:
         """The user's line behind a location: of a call, the line in the file that is not Triton's own."""
         places = list(self.places(location, 0))
         own = [p for p in places if not re.search(r"/triton/(language|runtime|compiler)/", p.file)]
-        return (own or places or [Place()])[0]
+        return (own or places or [self.around])[0]
 
     def places(self, location: str, depth: int) -> Iterator[Place]:
         location = location.strip()

@@ -2,6 +2,7 @@
 nothing, and sums over lanes of sums over their iterations.
 
     where(0 < c, S/c, 0)·c                              S, where c > 0, and 0 otherwise
+    0 < max_k [p(k)]                                    whether p(k) holds for some k
     exp(−m)·exp(m − M)                                  exp(−M)
     exp(m + log Σ_k exp(x[k] − m))                      Σ_k exp(x[k]), for a sum over something
     Σ_{l<B} Σ_{s<⌈(n − l)/B⌉} f(s·B + l)                Σ_{j<n} f(j)
@@ -39,6 +40,7 @@ from samesame.formula.expr import (
     Where,
     add,
     and_,
+    const,
     exp,
     index,
     mul,
@@ -158,7 +160,14 @@ def without_choice(simplify: Simplifier, condition: Expr, then: Expr, otherwise:
 
 
 def pushed(compare: Compare) -> Expr | None:
-    """A comparison with −∞ of what is −∞ under a condition, or of a maximum of numbers, which is −∞ over nothing."""
+    """A comparison with −∞ of what is −∞ under a condition, or of a maximum of numbers, which is −∞ over nothing; and
+    with 0 of truth values, and of the greatest and least of such."""
+    match compare:
+        case Compare("<", low, number) if low is ZERO:
+            return above_zero(number)
+        case Compare("=", low, number) if low is ZERO and number.kind != "real" and EVIDENT.never_negative(number):
+            above = above_zero(number)
+            return None if above is None else not_(above)
     for side, other in ((compare.left, compare.right), (compare.right, compare.left)):
         if other is NEG_INF and isinstance(side, Where):
             sides = [put(compare, side, part) for part in (side.then, side.otherwise)]
@@ -166,6 +175,28 @@ def pushed(compare: Compare) -> Expr | None:
         largest = other is NEG_INF and isinstance(side, Fold) and side.monoid == "max" and compare.op == "="
         if largest and isinstance(side, Fold) and EVIDENT.is_number(side.body):
             return or_(*(integers.at_most(v.extent, 0) for v in side.bound))
+    return None
+
+
+def above_zero(number: Expr) -> Expr | None:
+    """Where a number made of truth values is above 0. The greatest of nothing is not, and the least of nothing is."""
+    if number.kind == "bool":
+        return number
+    match number:
+        case Num(value):
+            return const(value > 0)
+        case Where(condition, then, otherwise):
+            sides = above_zero(then), above_zero(otherwise)
+            if sides[0] is None or sides[1] is None:
+                return None
+            return or_(and_(condition, sides[0]), and_(not_(condition), sides[1]))
+        case Extremum(op, parts):
+            each = [above_zero(part) for part in parts]
+            known = [part for part in each if part is not None]
+            return None if len(known) < len(each) else (or_ if op == "max" else and_)(*known)
+        case Fold("max" | "min" as monoid, bound, body):
+            of_one = above_zero(body)
+            return None if of_one is None else Fold("any" if monoid == "max" else "all", bound, of_one)
     return None
 
 

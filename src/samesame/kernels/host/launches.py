@@ -27,6 +27,7 @@ def capture_launches(
     step: int = 1,
     assume: Sequence[str] = (),
     literal: bool = False,
+    apart: bool = False,
     reads: Sequence[int] | None = None,
 ) -> Captured:
     """Every launch of a Triton kernel that a function makes, without a GPU.
@@ -37,7 +38,8 @@ def capture_launches(
     the wrapper does not go through with symbols, or `symbolic` is false, it runs at the example's sizes. With a `step`
     above 1, which is only for numbers, the elements of example tensors lie so far apart: they are not contiguous. What
     a user says of sizes and elements (`assume`) is as if the host code asked for it, and has to hold in the example.
-    With `literal`, short lengths that the host code writes as numbers, beside parameters for others, are no sizes.
+    With `literal`, short lengths that the host code writes as numbers, beside parameters for others, are no sizes;
+    with `apart`, parameters that are equal in the example are sizes of their own.
 
     Whole numbers that the host code reads from tensors are those of one run on values (`reads`, where they are known).
 
@@ -53,7 +55,8 @@ def capture_launches(
         nonlocal left
         with alone():                                                   # for what others run, it is not given less time
             started = time.monotonic()
-            found = run_host(target, inputs, True, timeout, may_fail=True, assume=said, literal=literal, reads=reads)
+            found = run_host(target, inputs, True, timeout, may_fail=True, assume=said, literal=literal, apart=apart,
+                             reads=reads)
             left -= time.monotonic() - started
         return found
 

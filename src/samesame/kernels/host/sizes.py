@@ -3,8 +3,8 @@
 The code around a kernel computes with sizes: a grid of `cdiv(n, 1024)` programs, a stride, `if n <= 4096`. Example
 tensors get symbolic sizes, torch carries them through, and what comes out at a launch is an expression over the
 symbols. A branch that such code takes becomes a guard: a condition under which it would take it again. Sizes that are
-equal in the example are one symbol, which is noted where nothing else says that they are equal. A symbol is 2 or more:
-0 and 1 are other programs to torch (broadcasting).
+equal in the example are one symbol, which is noted where nothing else says that they are equal; parameters may be held
+`apart`, each a symbol of its own. A symbol is 2 or more: 0 and 1 are other programs to torch (broadcasting).
 
 A short length that is written as a number may be that number and no size (a window of 3 × 3, the two of each pair):
 `literal` shapes are taken so.
@@ -57,14 +57,16 @@ NAMES = ("n", "m", "k", "p", "q", "r", "s", "t", "u", "v", "w")
 class HostSizes:
     """The symbols of one run of host code."""
 
-    def __init__(self, literal: bool = False) -> None:
-        self.literal = literal
+    def __init__(self, literal: bool = False, apart: bool = False) -> None:
+        self.literal, self.apart = literal, apart
         self.written: dict[int, None] = {}  # short lengths that the host code writes as numbers
         self.env = ShapeEnv(duck_shape=True, specialize_zero_one=True)
         self.example: dict[sympy.Symbol, int] = {}
         self.names: dict[sympy.Symbol, str] = {}
         self.choices: dict[tuple[str, Any], Any] = {}  # by what is done, and to which expression
         self._parameters: dict[int, list[str]] = {}  # names of the parameters with a value
+        self._own: dict[str, torch.SymInt] = {}  # the sizes of those that are held apart
+        self._sizes: dict[sympy.Symbol, torch.SymInt] = {}
         self._alike: dict[int, None] = {}  # values that sizes have which nothing says are equal
         self._made: dict[int, torch.SymInt] = {}
         self.places: dict[sympy.Symbol, list[str]] = {}  # the tensors' sizes that each symbol is, by name
@@ -76,7 +78,12 @@ class HostSizes:
 
     def parameter(self, value: int, name: str) -> int | torch.SymInt:
         """The size that a number among the launch function's arguments is."""
-        self._parameters.setdefault(value, []).append(name)
+        alike = self._parameters.setdefault(value, [])
+        if self.apart and alike and value >= LEAST:
+            self._own[name] = made = self.symbol(value)
+            self.names[made.node.expr] = name
+            return made
+        alike.append(name)
         return self.size(value, name)
 
     def shape(self, numbers: Sequence[Any]) -> list[Any]:
@@ -107,6 +114,7 @@ class HostSizes:
         made = self.env.create_symintnode(symbol, hint=value, source=source)
         assert isinstance(made, torch.SymInt) and isinstance(symbol, sympy.Symbol)
         self.example[symbol] = value
+        self._sizes[symbol] = made
         return made
 
     def suggest(self, name: str, value: Any) -> None:
@@ -158,7 +166,7 @@ class HostSizes:
         pair = condition.lhs.args
         if not all(isinstance(e, sympy.Symbol) and self.env.simplify(e) == e for e in pair):
             return
-        a, b = (next(n for n in self._made.values() if n.node._expr == e) for e in pair)
+        a, b = map(self._sizes.__getitem__, pair)
         value = self.at_example(a) // self.at_example(b)
         if value >= LEAST:
             times = self.symbol(value)
@@ -223,8 +231,9 @@ class Reading:
         """What each parameter is that is a number: the size that it names, one that is equal to it in the example and
         so has another name, or the number that it is held to."""
         made = self.host._made
-        return {name: self.symbols[made[value].node._expr] if value in made else value
-                for value, names in self.host._parameters.items() for name in names}
+        shared = {name: self.symbols[made[value].node._expr] if value in made else value
+                  for value, names in self.host._parameters.items() for name in names}
+        return shared | {name: self.symbols[own.node._expr] for name, own in self.host._own.items()}
 
     @property
     def tied(self) -> dict[str, Dim]:

@@ -79,12 +79,13 @@ def run_host(
     step: int = 1,
     assume: Sequence[Contract] = (),
     literal: bool = False,
+    apart: bool = False,
     reads: Sequence[int] | None = None,
 ) -> Captured:
     """One run, in which the elements of example tensors lie `step` apart, under a user's contracts; `reads` are the
     numbers that it reads from tensors. Raises Refused where it reached no launch, unless it `may_fail`, and where a
     contract says nothing of it or does not hold."""
-    host = Host(symbolic, step, literal)
+    host = Host(symbolic, step, literal, apart)
     host.reads = Reads(reads, host.sizes if symbolic else None)
     returned, refused = None, []
     with ExitStack() as stack:
@@ -155,9 +156,9 @@ def loaded(target: Any, asked: dict[str, Any]) -> Any:
 class Host:
     """What one run of host code has done so far."""
 
-    def __init__(self, symbolic: bool, step: int = 1, literal: bool = False) -> None:
+    def __init__(self, symbolic: bool, step: int = 1, literal: bool = False, apart: bool = False) -> None:
         self.symbolic, self.step = symbolic, step
-        self.sizes = HostSizes(literal)
+        self.sizes = HostSizes(literal, apart)
         self.fake = FakeTensorMode(shape_env=self.sizes.env, allow_non_fake_inputs=True)
         self.steps: list[Call | HostStep] = []
         self.prepared: list[HostStep] = []                  # what the launch function's body makes its examples with

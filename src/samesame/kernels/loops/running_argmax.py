@@ -83,4 +83,4 @@ def row_of(best: Expr, monoid: str) -> tuple[Index, Expr] | None:
 def same_row(row: Lambda, lane: Index, body: Expr) -> bool:
     """Whether the position is that of the same block's maximum."""
     (v,) = row.bound
-    return v.extent is lane.extent and integers.tidied(substitute(row.body, {v: lane})) is body
+    return v.extent is lane.extent and canonical(substitute(row.body, {v: lane})) is canonical(body)
