@@ -24,6 +24,8 @@ from samesame.formula.expr import (
     le,
     log,
     lt,
+    maximum,
+    minimum,
     not_,
     sin,
     sqrt,
@@ -53,6 +55,12 @@ SAID = {
                            ["y[i] ≥ 0 where x[i] ≥ 1"]),
     "what the comparison says": (where(lt(0, x[i]), sqrt(x[i]) ** 2, 0), where(lt(0, x[i]), x[i], 0), []),
     "one implies the others": (exp(log(x[i])) + x[i] / x[i] + sqrt(x[i]) ** 2, 2 * x[i] + 1, ["x[i] > 0"]),
+    "a maximum beside a number": (maximum(y[i], MASKED), maximum(MASKED, y[i], MASKED), []),
+    "maxima beside a number": (maximum(-3, MASKED, Max(N, lambda k: where(m[k], y[k], NEG_INF))),
+                               maximum(Max(N, lambda k: where(m[k], maximum(x[k], y[k]), NEG_INF)), -3), []),
+    "a minimum beside a number": (minimum(y[i], -MASKED), -maximum(-y[i], MASKED), []),
+    "maxima beside one another": (maximum(MASKED, MASKED) + 1 - maximum(MASKED, MASKED), 1,
+                                  ["max_{i<N} {x[i] if m[i] else −∞} is over at least one element"]),
     "a maximum": (MASKED + 1 - MASKED, 1, ["max_{i<N} {x[i] if m[i] else −∞} is over at least one element"]),
 }
 

@@ -24,12 +24,14 @@ from samesame.formula.expr import (
     Index,
     Lambda,
     Load,
+    Max,
     Mul,
     NegInf,
     Num,
     Opaque,
     Pow,
     Size,
+    Sum,
     Where,
     absolute,
     add,
@@ -331,3 +333,13 @@ def test_what_is_left_of_one_and_what_lies_between_are_above_zero(above):
 ])
 def test_what_is_beyond_may_be_below_zero(unknown):
     assert not EVIDENT.never_negative(unknown)
+
+
+@pytest.mark.parametrize("bound", [
+    Max(Size("n", 0), lambda k: const(-1)),
+    log(Sum(Size("n", 0), lambda k: exp(const(-1)))),
+])
+def test_the_greatest_of_nothing_is_no_bound_of_a_constant(bound):
+    """−1 less the greatest of no −1s, or less the logarithm of a sum of none, is ∞."""
+    assert ABOVE in Places({}).of(add(-1, mul(-1, bound)))
+    assert ABOVE not in Places({}).of(add(-1, mul(-1, Max(Size("n", 1), lambda k: const(-1)))))

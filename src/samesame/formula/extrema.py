@@ -50,9 +50,11 @@ from samesame.formula.terms import (
     value_of,
 )
 
+Family = tuple[tuple[Var, ...], Guards, Form]            # a form for every point of guarded open variables
 
-def maximum(drafts: Iterable[tuple[tuple[Var, ...], Guards, Form]]) -> Form:
-    """The maximum over a union of families, each: a form for every point of guarded open variables.
+
+def maximum(drafts: Iterable[Family]) -> Form:
+    """The maximum over a union of families.
 
     Families of −∞ drop out. An empty maximum is −∞.
     """
@@ -229,7 +231,7 @@ def of_multiples(a: Form, b: Form) -> Form | None:
     return add(b, scale(maximum([((), NO_GUARDS, a), ((), NO_GUARDS, constant(0))]), 1 - c))
 
 
-def minimum(drafts: Iterable[tuple[tuple[Var, ...], Guards, Form]]) -> Form:
+def minimum(drafts: Iterable[Family]) -> Form:
     """min = −max of the negatives."""
     return scale(maximum((bound, guards, scale(form, -1)) for bound, guards, form in drafts), -1)
 

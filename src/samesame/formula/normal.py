@@ -6,7 +6,7 @@ expressions become disjoint cases, each a conjunction of guards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import product as cartesian
@@ -52,7 +52,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.expr import add as sum_of
 from samesame.formula.expr import substitute as put
-from samesame.formula.extrema import count_with_floor, maximum, minimum, of_multiples
+from samesame.formula.extrema import Family, count_with_floor, maximum, minimum, of_multiples
 from samesame.formula.functions import (
     as_poly,
     boolean,
@@ -346,6 +346,9 @@ def _extremum(op: str, arguments: Sequence[Expr]) -> Form:
     if op == "min" and any(map(holds_infinity, arguments)):
         return scale(_extremum("max", tuple(negated(argument) for argument in arguments)), -1)
     arguments = without_idle_limits(op, arguments)
+    if any(isinstance(argument, Fold) and argument.monoid == op and argument.kind == "real" for argument in arguments):
+        families = [family for argument in arguments for family in _families(op, argument)]
+        return maximum(families) if op == "max" else minimum(families)
     forms = [normal(argument) for argument in arguments]
     if all(argument.kind == "int" for argument in arguments):
         sign = 1 if op == "max" else -1
@@ -357,6 +360,17 @@ def _extremum(op: str, arguments: Sequence[Expr]) -> Form:
             return scale(multiple, 1 if op == "max" else -1)
     families = [((), NO_GUARDS, form) for form in forms]
     return maximum(families) if op == "max" else minimum(families)
+
+
+def _families(op: str, argument: Expr) -> Iterator[Family]:
+    """What an extremum is taken over: an argument, or what one that is such an extremum itself is taken over. By
+    itself that one has to have an element; beside others it need not."""
+    if not isinstance(argument, Fold) or argument.monoid != op:
+        yield (), NO_GUARDS, normal(argument)
+        return
+    variables, guards, form = domain(innermost_first(argument.bound), normal(argument.body))
+    if guards is not None:
+        yield variables, guards, form
 
 
 def _larger_integer(a: Form, b: Form) -> Form:

@@ -288,7 +288,7 @@ def is_instance(body: Expr, x: Expr, over: tuple[Index, ...]) -> bool:
                 return meet(argument, found)
         return a is b and not a.free.intersection(over)
 
-    return meet(body, x)
+    return meet(body, x) and all(v in at or EVIDENT.some((v,)) for v in over)      # a constant is none of no places
 
 
 def _runs_over(index: Index, place: Expr) -> bool:

@@ -159,5 +159,5 @@ def refused(sites: Mapping[Node, Site], why: str) -> Refused:
 
 def told(sites: Mapping[Node, Site], why: str) -> str:
     place = next(iter(sites.values())).origin.spoken
-    return (f"{place} chooses rows by data, and {why}, so the graph depends on data; compute all rows, and "
-            "choose by torch.where")
+    return (f"{place} chooses rows by data, or asks whether there are any, and {why}, so the graph depends on data; "
+            "compute all rows, and choose by torch.where")

@@ -43,6 +43,7 @@ from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.tensor import Tensor, tensor
 from samesame.kernels.execution.ttir import Place
 from samesame.kernels.launch import Memory
+from samesame.operators.numbers import LOWEST, constant
 
 ADDRESS = 64  # bits of an address; integers as long as that are taken to fit
 
@@ -162,7 +163,9 @@ def element_at(memory: Memory, offset: Expr) -> Expr:
     if memory.contents in (inf, -inf):
         return PLUS_INFINITY if memory.contents == inf else MINUS_INFINITY
     if not isinstance(memory.contents, str):
-        return const(bool(memory.contents)) if memory.kind == "bool" else const(Fraction(memory.contents))
+        if memory.kind == "bool":
+            return const(bool(memory.contents))
+        return const(Fraction(memory.contents)) if memory.contents in LOWEST else constant(memory.contents)
     return Load(line_of(memory), (offset,))
 
 

@@ -316,6 +316,8 @@ class Simplifier:
     ) -> tuple[tuple[Index, ...], Expr]:
         """Folds of a fold as one fold over both ranges, before the inner one is looked at by itself."""
         while True:
+            if monoid == "sum" and isinstance(body, Mul):
+                body = times_within(body)
             if isinstance(body, Fold) and body.monoid == monoid:
                 bound, body = (*bound, *body.bound), body.body
             elif isinstance(body, Where) and not body.condition.free & frozenset(bound):
@@ -489,6 +491,14 @@ def rows_of(number: Expr, facts: Facts) -> Iterator[Index]:
 def is_mask(condition: Expr) -> bool:
     """Whether it compares integers, none of which data says."""
     return isinstance(condition, Compare) and not any(isinstance(e, Load | Opaque | Fold) for e in walk(condition))
+
+
+def times_within(expr: Mul) -> Expr:
+    """A sum times numbers as the sum of what is multiplied by them: −Σ x is Σ −x."""
+    *numbers, last = sorted(expr.factors, key=lambda factor: not isinstance(factor, Num))
+    if isinstance(last, Fold) and last.monoid == "sum" and all(isinstance(factor, Num) for factor in numbers):
+        return Fold("sum", last.bound, mul(*numbers, last.body))
+    return expr
 
 
 def nested(monoid: str, bound: tuple[Index, ...], body: Expr) -> Expr:
