@@ -390,6 +390,11 @@ class Verdict(Shown):
     def exit_code(self) -> int:
         return {"same": 0, "different": 1, "undecided": 3}[self.verdict]
 
+    @property
+    def is_of_constants(self) -> bool:
+        """Whether it is proved but for the rounding of constants that the programs work out: nothing stored is read."""
+        return self.evidence is Rung.ROUNDED and not self.readings
+
     def covers(self, inputs: Any) -> bool:
         """Whether what was proved holds for inputs of these sizes: True where the two programs are proved to compute
         the same there, False where nothing was proved there, or where they differ.

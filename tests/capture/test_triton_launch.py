@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 import weakref
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -305,11 +307,13 @@ class Watched:
 
 
 def test_time_that_is_up_is_told_again_where_python_drops_what_is_raised(monkeypatch) -> None:
-    dropped = []
-    monkeypatch.setattr("sys.unraisablehook", lambda told: dropped.append(told.exc_type))
+    """And nobody is told that it was dropped, as of anything else."""
+    told: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", hook := lambda dropped: told.append(dropped.exc_type))
 
     def busy(_: object) -> None:
-        while not dropped:
+        told.append("called")
+        while True:
             pass
 
     with pytest.raises(TimeUp), limited(0.05):
@@ -318,4 +322,7 @@ def test_time_that_is_up_is_told_again_where_python_drops_what_is_raised(monkeyp
         del thing                                                        # in its callback the time is up
         while reference() is None:
             pass
-    assert dropped == [TimeUp]
+    assert told == ["called"] and sys.unraisablehook is hook
+    with limited(9.0):
+        sys.unraisablehook(SimpleNamespace(exc_type=ValueError))         # type: ignore[arg-type]
+    assert told == ["called", ValueError]

@@ -276,3 +276,107 @@ def launch_not_rescaled(batch=2, heads=3, parts=2, n=13):
 
 def not_rescaled(x):
     return x.logsumexp(-1)
+
+
+def launch_scaled_if_equal(n=4, k=4):
+    x = torch.randn(n)
+    out = torch.empty_like(x)
+    scaled_kernel[(n,)](x, out, 1 if n == k else 2)
+    return out
+
+
+def launch_scaled_if_twice(n=4, k=8):
+    x = torch.randn(n)
+    out = torch.empty_like(x)
+    scaled_kernel[(n,)](x, out, 1 if k == 2 * n else 2)
+    return out
+
+
+def scaled_once(x):
+    return x * 1.0
+
+
+@triton.jit
+def times_kernel(x_ptr, out_ptr, n, k, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * k, mask=at < n)
+
+
+def launch_times(n=5, k=5):
+    x = torch.randn(n)
+    out = torch.empty_like(x)
+    times_kernel[(triton.cdiv(n, 4),)](x, out, n, k, BLOCK=4)
+    return out
+
+
+def times_its_length(x, n):
+    return x * n
+
+
+@triton.jit
+def doubled_kernel(x_ptr, other_ptr, out_ptr):
+    at = tl.program_id(0)
+    tl.store(out_ptr + at, 2 * tl.load(other_ptr + at) + 0 * tl.load(x_ptr + at))
+
+
+def launch_named_as_a_part(n=4, m=3):
+    x = torch.randn(n * m + 1)
+    x_part0 = torch.randn(n, m)
+    out = torch.empty_like(x_part0)
+    doubled_kernel[(n * m,)](x, x_part0, out)
+    return out
+
+
+def the_other(x, x_part0):
+    return 2 * x[:-1].view_as(x_part0) + 0 * x_part0
+
+
+def the_first(x, x_part0):
+    return 2 * x_part0 + 0 * x[:-1].view_as(x_part0)
+
+
+@triton.jit
+def odd_kernel(x_ptr, y_ptr, out_ptr, m):
+    row, column = tl.program_id(0), tl.program_id(1)
+    x = tl.load(x_ptr + row * (2 * m - 1) + column)
+    tl.store(out_ptr + row * m + column, x + tl.load(y_ptr + column))
+
+
+def launch_odd_rows(n=4, m=3):
+    x, y = torch.randn(n, 2 * m - 1), torch.randn(m)
+    out = torch.empty(n, m)
+    odd_kernel[(n, m)](x, y, out, m)
+    return out
+
+
+def odd_rows(x, y):
+    return x.view(-1).view(x.shape)[:, : len(y)] + y
+
+
+@triton.jit
+def nearest_kernel(x_ptr, code_ptr, norm_ptr, out_ptr, codes, width, BLOCK: tl.constexpr, WIDTH: tl.constexpr):
+    row, at = tl.program_id(0), tl.arange(0, WIDTH)
+    x = tl.load(x_ptr + row * width + at, mask=at < width, other=0.0)
+    best, place = float("inf"), 0
+    for start in range(0, codes, BLOCK):
+        code = start + tl.arange(0, BLOCK)
+        inside = code < codes
+        here = inside[:, None] & (at < width)[None, :]
+        c = tl.load(code_ptr + code[:, None] * width + at[None, :], mask=here, other=0.0)
+        far = tl.load(norm_ptr + code, mask=inside, other=float("inf")) - 2.0 * tl.sum(c * x[None, :], axis=1)
+        least, where_ = tl.min(far, axis=0), tl.argmin(far, axis=0) + start
+        place = tl.where(least < best, where_, place)
+        best = tl.where(least < best, least, best)
+    tl.store(out_ptr + row, place)
+
+
+def launch_nearest(rows=5, codes=19, width=6):
+    x, code = torch.randn(rows, width), torch.randn(codes, width)
+    norm = code.square().sum(1)
+    out = torch.empty(rows, dtype=torch.int32)
+    nearest_kernel[(rows,)](x, code, norm, out, codes, width, BLOCK=8, WIDTH=8)
+    return out
+
+
+def nearest(x, code):
+    return (code.square().sum(1) - 2 * x @ code.T).argmin(1).int()

@@ -270,6 +270,18 @@ def test_what_is_not_proved_is_told_in_the_words_of_check(monkeypatch):
     assert re.search("not proved to compute the same; check says: different .*output 0 differs", found.module)
 
 
+def in_steps_that_data_decides(x):
+    steps = 0
+    while steps < 9 and bool((x.abs() < 3).any()):
+        x, steps = x * 1.5, steps + 1
+    return x
+
+
+def test_a_program_whose_steps_data_decides_is_refused():
+    with pytest.raises(Refused, match="asks whether there are any, .* so the graph depends on data"):
+        optimize(in_steps_that_data_decides, (torch.randn(40),), minutes=0.1, threads=1)
+
+
 def of_albedo(x):
     return x * (0.886227 * torch.ones_like(x)) + x.sum()
 

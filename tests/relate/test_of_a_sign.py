@@ -115,10 +115,11 @@ def certificate():
 
 
 def test_its_certificate_names_the_sign_as_trusted(certificate):
-    assert "that 1 tensor in front of proofs lie above 0 wherever there is a value" in replay(certificate)[1]
+    words = "that what aten.add.Tensor makes lies above 0, wherever it has a value, in front of 1 proof"
+    assert words in replay(certificate)[1]
 
 
-@pytest.mark.parametrize("forged", ["another function", "a number for two", "a number for none"])
+@pytest.mark.parametrize("forged", ["another function", "a number for two", "a number for none", "of an input"])
 def test_a_sign_that_is_none_is_noticed(certificate, forged):
     form = json.loads(json.dumps(certificate))
     (proof,) = [proof for proof in form["proofs"].values()
@@ -132,6 +133,9 @@ def test_a_sign_that_is_none_is_noticed(certificate, forged):
         for _, _, reason in form["steps"]:
             if "terms" in reason:
                 reason["terms"]["another"] = reason["terms"][of_sign["name"]]
-    else:
+    elif forged == "a number for none":
         nodes.insert(0, {**nodes[0], "name": "nobody's"})
+    else:
+        form["terms"][next(reason["terms"][of_sign["name"]] for _, _, reason in form["steps"]
+                           if of_sign["name"] in reason.get("terms", {}))][0] = "input"
     refused(renamed(form))

@@ -141,7 +141,7 @@ class _Replay:
         self.constants: dict[str, torch.Tensor] = {}            # by digest
         self.held: dict[int, torch.Tensor] = {}                 # the same by term
         self.computed: dict[int, list[torch.Tensor]] = {}       # what closed terms of the graphs are
-        self.trusted, self.signs = list(TRUSTED), Counter[str]()
+        self.trusted, self.signs = list(TRUSTED), Counter[tuple[str, str]]()
         self.read: dict[str, Any] = form.get("read", {})        # stored numbers that stand for formulas, by side
 
     def run(self, graphs: tuple[Given, Given] | None) -> Report:
@@ -173,8 +173,8 @@ class _Replay:
         if of_numbers := [name for name in infinite if name is None]:
             self.trusted.append(f"{counted(of_numbers, 'step')} where what is in front may be infinite: what is "
                                 "replayed is about numbers, and infinities are not replayed")
-        self.trusted += [f"that {counted(n * [sign], 'tensor')} in front of proofs lie {sign} wherever there is a value"
-                         for sign, n in self.signs.items()]
+        self.trusted += [f"that what {made} makes lies {sign}, wherever it has a value, in front of "
+                         f"{counted(n * [sign], 'proof')}" for (made, sign), n in self.signs.items()]
         self.trusted += ["z3, which answers the questions"] if whole or others else []
         of_outputs = form.get("of_outputs", [])                # of no proof: that what is compared is a number
         self.trusted += ["that no other condition on numbers that are compared is needed"] if of_outputs else []
@@ -443,8 +443,10 @@ class _Replay:
                 require(any(self.same(t, term) for t in held), f"{what}: {name} is another constant")
             elif free.intersection(node.reads):
                 alike = [(node.said, n.type) for n in nodes if n.name in node.reads] == [(ALONE, node.type)]
-                require(alike and node.operator in OF_A_SIGN, f"{what}: the proof has an operator of no tensor")
-                self.signs[OF_A_SIGN[node.operator]] += 1
+                made = self.terms[term][0]
+                require(alike and node.operator in OF_A_SIGN and made not in OPEN,
+                        f"{what}: the proof has an operator of no tensor, or a sign of one that is given")
+                self.signs[made, OF_A_SIGN[node.operator]] += 1
             elif node.operator != "input" and not (node.is_identity and terms[node.reads[0]] == term):
                 require(self.fits(node, term, [terms[read] for read in node.reads]),
                         f"{what}: the proof is about another operator, or other arguments, than {self.said[term][0]}")

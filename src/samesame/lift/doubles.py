@@ -8,6 +8,7 @@ digits end are meant; a third has none that does.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -19,7 +20,7 @@ from samesame.formula.expr import Expr, Num, const, walk
 from samesame.formula.tensor import Tensor, tensor
 
 DIGITS, LONGEST = 17, 400         # digits that tell any two float64 apart; places that are looked at
-ROUNDED = Said("rounding", "products of numbers are as float64 rounds them")
+ROUNDED = Said("rounding", "numbers are as float64 rounds them")
 
 
 def equal_in_doubles(left: Tensor, right: Tensor, *, budget: Budget) -> Proved | NotProved:
@@ -40,7 +41,9 @@ def _nearest(e: Expr) -> Expr | None:
 
 
 def is_long(number: Fraction) -> bool:
-    """Whether it is no integer, and its digits end after more than float64 has."""
+    """Whether it is no integer that float64 could hold, and its digits end after more than float64 has."""
+    if abs(number) > sys.float_info.max:
+        return False
     places = 0
     while number.denominator > 1 and places < LONGEST and (number * 10**places).denominator > 1:
         places += 1

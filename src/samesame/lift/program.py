@@ -103,7 +103,15 @@ def lift(
         if len(set(found.captured.parameters.values())) == len(found.captured.parameters):
             return found
         several = of_lengths(partial(attempt, apart=True))      # parameters are equal in the example alone
-        return several if several.rank >= found.rank else found
+        if several.rank >= found.rank:
+            return several
+        if several.verdict.against == "different":
+            sizes = (several.verdict.against_counterexample or {}).get("sizes", {})
+            told = ", ".join(f"{name} = {n}" for name, n in sizes.items())
+            words = f"then the kernel and its reference differ, at {told}"
+            found.verdict.notes.append(f"Parameters that are equal in the example were tried as others: {words}.")
+        found.verdict.notes += elsewhere(several)
+        return found
 
     found = lifted(target)
     if not found.is_done and writes_sizes(target):

@@ -39,12 +39,13 @@ class Unfolded:
     examples: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
-def unfold(name: str, whole: Tensor, given: torch.Tensor, example: Mapping[str, int]) -> Unfolded:
-    """A tensor of the launch with its dimensions unfolded; `given` is what it holds at the example's sizes."""
+def unfold(name: str, whole: Tensor, given: torch.Tensor, example: Mapping[str, int], mark: str) -> Unfolded:
+    """A tensor of the launch with its dimensions unfolded; `given` is what it holds at the example's sizes. Its parts
+    are called by its name and a `mark` that no other name has."""
     for d, size in enumerate(whole.shape):
         parts, less = parts_of(size)
         if parts and less <= given.shape[d]:
-            return _along(name, whole, given, example, d, parts, less)
+            return _along(name, whole, given, example, mark, d, parts, less)
     return Unfolded(lambda tensors: tensors[name], {name: whole}, {name: given})
 
 
@@ -65,24 +66,25 @@ def parts_of(size: Dim) -> tuple[list[list[Dim]], int]:
 
 
 def _along(
-    name: str, whole: Tensor, given: torch.Tensor, example: Mapping[str, int], d: int, parts: list[list[Dim]], less: int
+    name: str, whole: Tensor, given: torch.Tensor, example: Mapping[str, int], mark: str, d: int,
+    parts: list[list[Dim]], less: int,
 ) -> Unfolded:
     """Unfolded along one dimension, and each part along the others."""
     start, found = const(0), list[Unfolded]()
-    rows = torch.cat([given, given.narrow(d, 0, less)], d)          # whatever follows the last element
+    rows = torch.cat([given, given.narrow(d, 0, less)], d) if less else given      # whatever follows the last element
     for k, sizes in enumerate(parts):
         lengths = [value_at(n, example) for n in sizes]
         own = rows.narrow(d, value_at(start, example), prod(lengths))
         own = own.reshape(*given.shape[:d], *lengths, *given.shape[d + 1 :])
         part = tensor((*whole.shape[:d], *sizes, *whole.shape[d + 1:]), _placed(whole, d, sizes, start), whole.kind)
-        found.append(unfold(f"{name}_{k}" if len(parts) > 1 else name, part, own, example))
+        found.append(unfold(f"{name}{mark}{k}" if len(parts) > 1 else name, part, own, example, mark))
         start = add(start, mul(*map(const, sizes)))
     folds = [len(sizes) for sizes in parts]
 
     def joined(tensors: Mapping[str, torch.Tensor]) -> torch.Tensor:
         flat = [one.joined(tensors).flatten(d, d + n - 1) for one, n in zip(found, folds, strict=True)]
         behind = torch.cat(flat, d) if len(flat) > 1 else flat[0]
-        return behind.narrow(d, 0, behind.shape[d] - less) if less else behind
+        return behind.narrow(d, 0, behind.shape[d] - less).contiguous() if less else behind
 
     formulas = {part: formula for one in found for part, formula in one.formulas.items()}
     return Unfolded(joined, formulas, {part: held for one in found for part, held in one.examples.items()})
@@ -92,8 +94,8 @@ def _placed(whole: Tensor, d: int, sizes: list[Dim], start: Expr) -> Callable[..
     """The elements of a part: those of the whole from its start on, row by row."""
     def at(*i: Expr) -> Expr:
         inner = i[d : d + len(sizes)]
-        flat = const(0)
-        for index, size in zip(inner, sizes, strict=True):
+        flat = inner[0]
+        for index, size in zip(inner[1:], sizes[1:], strict=True):
             flat = add(mul(flat, const(size)), index)
         return whole[(*i[:d], add(start, flat), *i[d + len(sizes) :])]
 

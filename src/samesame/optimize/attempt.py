@@ -459,8 +459,8 @@ class Attempt:
             return f"not proved to compute the same: {refused}"
         self.report.counts["proved"] = self.report.counts.get("proved", 0) + (verdict.verdict == "same")
         whole = not verdict.only and not verdict.scope
-        of_constants = verdict.evidence is Rung.ROUNDED and not verdict.readings       # what is stored is as it is
-        proved = verdict.verdict == "same" and (verdict.evidence >= Rung.PROVED_HERE or of_constants) and whole
+        known = verdict.evidence >= Rung.PROVED_HERE or verdict.is_of_constants
+        proved = verdict.verdict == "same" and known and whole
         return verdict if proved else f"not proved to compute the same; check says: {headline(verdict).plain}"
 
     def faster(

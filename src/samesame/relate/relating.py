@@ -366,11 +366,12 @@ def _decide(
     }
     for position, times, claim, way in _attempts(relating, node, candidates, kept):
         evidence = way(claim, times)
-        if evidence is None or any(claim.free & one.names for one in evidence.conditions):
+        if evidence is None or _asks_of_free(claim, evidence):
             continue
-        asked = (one for one in evidence.conditions if not is_told(one, _spans_of_frontier(relating, claim)))
+        spans = {name: _spans(relating, term) for name, term in claim.frontier.items()}
+        asked = (one for one in evidence.conditions if not is_told(one, spans))
         told = relating.told.of((*asked, *claim.in_range()), partial(_stands_for, joint, claim))
-        beyond = _at_infinity(relating, claim, evidence)
+        beyond = _at_infinity(relating, claim, evidence, spans)
         if not isinstance(beyond, str):
             told = simplified((*told, *beyond[0]))
             broken, hidden = relating.told.breach(told), beyond[1]
@@ -458,7 +459,7 @@ def _ways(relating: Relating, seconds: float) -> Iterator[tuple[Way, Claims]]:
 
 
 def _of_a_sign(relating: Relating, block: Block) -> Block | None:
-    return of_a_sign(block, _spans_of_frontier(relating, block))
+    return of_a_sign(block, {name: _spans(relating, term) for name, term in block.frontier.items()})
 
 
 def _as_it_is(block: Block) -> Block:
@@ -541,7 +542,7 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
 
 
 def _at_infinity(
-    relating: Relating, claim: Block, evidence: Evidence
+    relating: Relating, claim: Block, evidence: Evidence, spans: Mapping[str, Spans]
 ) -> tuple[tuple[Assumption, ...], tuple[str, Block] | None] | str:
     """What a proof of the claim takes for granted where tensors at its frontier may be infinite, and the proof with any
     mask in front of them; or, in words, that it takes them to be finite, where it holds of numbers alone."""
@@ -549,20 +550,21 @@ def _at_infinity(
     nodes = {name: _stands_for(joint, claim, name) for name in claim.frontier}
     values = {name: value for name, node in nodes.items() if node is not None
               and isinstance(value := told.value(node.name), torch.Tensor)}
-    found = infinite(claim, _spans_of_frontier(relating, claim), values)
+    found = infinite(claim, spans, values)
     if not found or evidence.rung < Rung.PROVED_HERE:
         return (), None
     hidden, masks = masked(claim, found)
     proof = relating.prover.decide(hidden) if all(found.values()) else None
-    if proof is None or proof.rung < evidence.rung:
+    if proof is None or proof.rung < evidence.rung or _asks_of_free(claim, proof):
         return told.not_finite(node for name in found if (node := nodes[name]))
     marks = {name: told.mark(operator, node)
              for name, (variable, operator) in masks.items() if (node := nodes[variable])}
     return told.of(proof.conditions, {**nodes, **marks}.get), (proof.proof, hidden)
 
 
-def _spans_of_frontier(relating: Relating, claim: Block) -> dict[str, Spans]:
-    return {name: _spans(relating, term) for name, term in claim.frontier.items()}
+def _asks_of_free(claim: Block, evidence: Evidence) -> bool:
+    """Whether it takes something for granted of a number that stands for no tensor."""
+    return any(claim.free & one.names for one in evidence.conditions)
 
 
 def _spans(relating: Relating, term: int) -> Spans:

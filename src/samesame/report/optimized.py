@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from samesame.evidence import Rung, Verdict
+from samesame.evidence import Verdict
 from samesame.report import headline
 from samesame.report.json import plain
 from samesame.report.words import counted
@@ -163,8 +163,8 @@ class Report:
     def prove(self, verdict: Verdict, conditions: Sequence[str]) -> None:
         """What a proof stands on, and under which conditions, these among them. Of a program that works constants out
         in its own dtype it is a proof for what they are meant to be, by how much these are off is a condition."""
-        of_constants = verdict.evidence is Rung.ROUNDED
-        self.proof, self.evidence = headline(verdict).plain, OF_CONSTANTS if of_constants else str(verdict.evidence)
+        self.proof = headline(verdict).plain
+        self.evidence = OF_CONSTANTS if verdict.is_of_constants else str(verdict.evidence)
         own = {str(condition) for root in verdict.roots for condition in root.evidence.conditions}
         self.conditions = sorted(own.union(conditions))
 

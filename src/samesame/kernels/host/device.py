@@ -16,7 +16,6 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import torch
@@ -397,7 +396,6 @@ class TimeUp(BaseException):
 def limited(seconds: float) -> Iterator[None]:
     """Raise TimeUp in this thread after so many seconds, in a loop of Python's, wherever that runs; and again a while
     later if it is still there, for Python drops what is raised in a callback of a weak reference or a finalizer."""
-    drop_in_silence()
     thread, changing, left = threading.get_ident(), threading.Lock(), threading.Event()
 
     def raise_there() -> None:
@@ -408,19 +406,21 @@ def limited(seconds: float) -> Iterator[None]:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeUp))
             wait = AGAIN
 
+    others = sys.unraisablehook
+
+    def in_silence(dropped: Any) -> None:
+        if dropped.exc_type is not TimeUp:                 # that it was dropped is nothing to tell a user
+            others(dropped)
+
+    sys.unraisablehook = in_silence
     threading.Thread(target=raise_there, daemon=True).start()
     try:
         yield
     finally:
         with changing:
             left.set()
-
-
-@cache
-def drop_in_silence() -> None:
-    """Where Python drops TimeUp, it prints that it does so, which is nothing to tell a user."""
-    others = sys.unraisablehook
-    sys.unraisablehook = lambda dropped: None if dropped.exc_type is TimeUp else others(dropped)
+        if sys.unraisablehook is in_silence:
+            sys.unraisablehook = others
 
 
 __all__ = [

@@ -67,6 +67,7 @@ class HostSizes:
         self._parameters: dict[int, list[str]] = {}  # names of the parameters with a value
         self._own: dict[str, torch.SymInt] = {}  # the sizes of those that are held apart
         self._sizes: dict[sympy.Symbol, torch.SymInt] = {}
+        self._divided: set[sympy.Symbol] = set()  # which are said by what divides them
         self._alike: dict[int, None] = {}  # values that sizes have which nothing says are equal
         self._made: dict[int, torch.SymInt] = {}
         self.places: dict[sympy.Symbol, list[str]] = {}  # the tensors' sizes that each symbol is, by name
@@ -171,6 +172,7 @@ class HostSizes:
         if value >= LEAST:
             times = self.symbol(value)
             self.names[times.node.expr] = f"({self.called(pair[0])}//{self.called(pair[1])})"
+            self._divided.add(pair[0])
             bool(a == b * times)
 
     def ties(self) -> Iterator[str]:
@@ -220,10 +222,13 @@ class Reading:
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """Sizes of the example that the host code held to their value, and those that are one because they are equal
-        in the example."""
+        """Sizes of the example that the host code held to their value, or to what others tell, and those that are one
+        because they are equal in the example."""
         pairs = ((symbol, size) for symbol, size in self.symbols.items() if isinstance(size, int))
         held = [f"{self.host.called(symbol)} = {size}" for symbol, size in pairs]
+        decided = {symbol: self.host.env.simplify(symbol) for symbol in self.symbols}
+        held += [f"{self.host.called(symbol)} = {self.text(e)}" for symbol, e in decided.items()
+                 if e != symbol and not isinstance(e, sympy.Integer) and symbol not in self.host._divided]
         return tuple(dict.fromkeys((*held, *self.host.ties())))
 
     @property
