@@ -278,7 +278,7 @@ def in_steps_that_data_decides(x):
 
 
 def test_a_program_whose_steps_data_decides_is_refused():
-    with pytest.raises(Refused, match="asks whether there are any, .* so the graph depends on data"):
+    with pytest.raises(Refused, match=r"asks whether there are any, .* so the graph depends on data"):
         optimize(in_steps_that_data_decides, (torch.randn(40),), minutes=0.1, threads=1)
 
 
