@@ -81,11 +81,11 @@ class Coral(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.score, self.thresholds = nn.Linear(6, 1, bias=False), nn.Parameter(torch.randn(4))
+        self.score, self.thresholds = nn.Linear(6, 1, bias=False), nn.Parameter(torch.randn(2))
 
     def forward(self, x, y):
         logits = self.score(x) + self.thresholds
-        levels = (torch.arange(4)[None, :] < y[:, None]).to(logits.dtype)
+        levels = (torch.arange(2)[None, :] < y[:, None]).to(logits.dtype)
         term = F.logsigmoid(logits) * levels + (F.logsigmoid(logits) - logits) * (1 - levels)
         return torch.mean(-torch.sum(term, dim=1))
 
@@ -95,7 +95,7 @@ class OneByOne(Coral):
 
     def forward(self, x, y):
         s, loss = x @ self.score.weight[0], 0.0
-        for k in range(4):
+        for k in range(2):
             above = (y > k + self.first).to(s.dtype)
             loss = loss + F.binary_cross_entropy_with_logits(s + self.thresholds[k], above)
         return loss
@@ -109,7 +109,7 @@ class Later(OneByOne):
 def test_an_ordinal_regression(other, verdict):
     left, right = Coral(), other()
     right.load_state_dict(left.state_dict())
-    assert check(left, right, (torch.randn(7, 6), torch.arange(7) % 5)).verdict == verdict
+    assert check(left, right, (torch.randn(7, 6), torch.arange(7) % 3)).verdict == verdict
 
 
 def test_a_number_of_two_digits_is_not_below_zero_where_its_first_is_not():
