@@ -256,28 +256,6 @@ def grouped(x, groups):
     return x.view(len(x), groups, -1).transpose(1, 2).flatten(1)
 
 
-@triton.jit
-def not_rescaled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    row, lane = tl.program_id(0), tl.arange(0, BLOCK)
-    best, total = float("-inf"), 0.0
-    for start in range(0, n, BLOCK):
-        x = tl.load(x_ptr + row * n + start + lane, mask=start + lane < n, other=float("-inf"))
-        best = tl.maximum(best, tl.max(x, axis=0))
-        total += tl.sum(tl.exp(x - best), axis=0)
-    tl.store(out_ptr + row, best + tl.log(total))
-
-
-def launch_not_rescaled(batch=2, heads=3, parts=2, n=13):
-    x = torch.randn(batch, heads, parts, n)
-    out = torch.empty(batch, heads, parts)
-    not_rescaled_kernel[(batch * heads * parts,)](x, out, n, BLOCK=16)
-    return out
-
-
-def not_rescaled(x):
-    return x.logsumexp(-1)
-
-
 def launch_scaled_if_equal(n=4, k=4):
     x = torch.randn(n)
     out = torch.empty_like(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.literals import as_written
 from samesame.lift import lift, tried
 from samesame.lift.doubles import is_long
+from samesame.lift.draws import sizes_to_try
 from samesame.lift.folded import bodies_equal
 
 KERNELS = Lifted(Path(__file__).parents[1] / "launches" / "references.py")
@@ -69,9 +71,12 @@ def test_a_length_that_others_make_up_is_compared_at_every_one(name: str) -> Non
     assert not found.against_held
 
 
-def test_what_goes_wrong_past_the_first_tile_alone_is_found_there() -> None:
-    found = lift(KERNELS.target("not_rescaled"), f"{KERNELS.file}:not_rescaled")
-    assert found.against == "different" and found.against_counterexample["sizes"]["n"] > 16
+def test_one_element_past_a_tile_is_among_the_first_sizes_that_are_tried() -> None:
+    """Of each size: a sum that is not rescaled is right up to there."""
+    example = {"batch": 2, "heads": 3, "n": 13, "width": 24}
+    first = list(islice(sizes_to_try(example, [], [16, 32]), 2 + 3 * len(example)))
+    assert first[0] == example
+    assert all(any(sizes[name] == 17 for sizes in first) for name in example)
 
 
 def test_a_number_that_a_reference_takes_is_the_one_that_the_launch_has() -> None:
