@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.test_certificate import refused, renamed
 
 from samesame import check
+from samesame.capture import capture
 from samesame.certificate.replay import OF_A_SIGN, replay
 from samesame.evidence import Rung
 from samesame.formula.assumptions import Said, holds
@@ -18,6 +19,7 @@ from samesame.formula.tensor import leaf
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import execute
 from samesame.relate.blocks import Block
+from samesame.relate.infinities import spans_of
 from samesame.relate.of_a_sign import TAKES_ON, is_told, of_a_sign
 
 INPUTS = tuple(torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0)))
@@ -67,6 +69,14 @@ def test_it_is_the_same_of_positive_tensors(name):
 def test_it_is_not_of_others(name):
     left, right = SAME[name]
     assert check(after(left, any_number), after(right, any_number), INPUTS).verdict == "different"
+
+
+@pytest.mark.parametrize(("start", "known"), [(positive, True), (any_number, False), (torch.relu, False)])
+def test_the_operators_tell_the_sign_and_the_example_does_not(start, known):
+    inputs = tuple(value.abs().clamp(0.1, 1.5) for value in INPUTS)       # on which all of these are above zero
+    graph = capture(after(torch.clone, start), inputs)
+    (_, root), = graph.roots
+    assert (spans_of(graph, execute(graph, dict(zip(("x", "y"), inputs, strict=True))))[root] <= POSITIVES) is known
 
 
 @pytest.mark.parametrize("operator", TAKES_ON)

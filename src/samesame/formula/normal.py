@@ -346,19 +346,15 @@ def _extremum(op: str, arguments: Sequence[Expr]) -> Form:
     if op == "min" and any(map(holds_infinity, arguments)):
         return scale(_extremum("max", tuple(negated(argument) for argument in arguments)), -1)
     arguments = without_idle_limits(op, arguments)
-    if any(isinstance(argument, Fold) and argument.monoid == op and argument.kind == "real" for argument in arguments):
-        families = [family for argument in arguments for family in _families(op, argument)]
-        return maximum(families) if op == "max" else minimum(families)
-    forms = [normal(argument) for argument in arguments]
+    sign = 1 if op == "max" else -1
     if all(argument.kind == "int" for argument in arguments):
-        sign = 1 if op == "max" else -1
-        return scale(reduce(_larger_integer, (scale(form, sign) for form in forms)), sign)
-    if len(forms) == 2:
-        signed = [scale(form, 1 if op == "max" else -1) for form in forms]
+        return scale(reduce(_larger_integer, (scale(normal(argument), sign) for argument in arguments)), sign)
+    if len(arguments) == 2 and not any(isinstance(e, Fold) and e.monoid == op for e in arguments):
+        signed = [scale(normal(argument), sign) for argument in arguments]
         multiple = of_multiples(*signed) or of_multiples(*reversed(signed))
         if multiple is not None:
-            return scale(multiple, 1 if op == "max" else -1)
-    families = [((), NO_GUARDS, form) for form in forms]
+            return scale(multiple, sign)
+    families = [family for argument in arguments for family in _families(op, argument)]
     return maximum(families) if op == "max" else minimum(families)
 
 

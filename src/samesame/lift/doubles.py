@@ -25,10 +25,9 @@ ROUNDED = Said("rounding", "numbers are as float64 rounds them")
 
 def equal_in_doubles(left: Tensor, right: Tensor, *, budget: Budget) -> Proved | NotProved:
     """Whether two tensors are equal with their long numbers rounded; no proof where there are none."""
-    sides = rounded(left), rounded(right)
     if not any(isinstance(e, Num) and is_long(e.value) for whole in (left, right) for e in walk(whole.element()[1])):
         return NotProved("no number has more digits than float64")
-    found = prove_tensors_equal(*sides, budget=budget)
+    found = prove_tensors_equal(rounded(left), rounded(right), budget=budget)
     return replace(found, conditions=(*found.conditions, ROUNDED)) if isinstance(found, Proved) else found
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import sympy
 import torch
@@ -226,9 +226,8 @@ class Reading:
         because they are equal in the example."""
         pairs = ((symbol, size) for symbol, size in self.symbols.items() if isinstance(size, int))
         held = [f"{self.host.called(symbol)} = {size}" for symbol, size in pairs]
-        decided = {symbol: self.host.env.simplify(symbol) for symbol in self.symbols}
-        held += [f"{self.host.called(symbol)} = {self.text(e)}" for symbol, e in decided.items()
-                 if e != symbol and not isinstance(e, sympy.Integer) and symbol not in self.host._divided]
+        held += [f"{self.host.called(symbol)} = {self.text(e)}" for symbol, e in self.told_by_others()
+                 if symbol not in self.host._divided]
         return tuple(dict.fromkeys((*held, *self.host.ties())))
 
     @property
@@ -243,9 +242,13 @@ class Reading:
     @property
     def tied(self) -> dict[str, Dim]:
         """Sizes that others tell, as the host code asked for that (K = 2·N), by name."""
-        pairs = ((size, symbol, self.host.env.simplify(symbol)) for symbol, size in self.symbols.items())
-        told = ((size, e) for size, symbol, e in pairs if isinstance(size, Size) and e != symbol)
-        return {size.name: whole(self.expression(e)) for size, e in told}
+        return {cast(Size, self.symbols[symbol]).name: whole(self.expression(e)) for symbol, e in self.told_by_others()}
+
+    def told_by_others(self) -> Iterator[tuple[sympy.Symbol, sympy.Expr]]:
+        """The symbols of such sizes, and what tells them."""
+        for symbol, size in self.symbols.items():
+            if isinstance(size, Size) and (e := self.host.env.simplify(symbol)) != symbol:
+                yield symbol, e
 
     @property
     def choices(self) -> dict[str, Any]:

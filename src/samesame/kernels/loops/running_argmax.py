@@ -25,6 +25,7 @@ from samesame.formula.expr import (
 from samesame.kernels.execution.positions import position_in
 from samesame.kernels.formulas.algebra import NEUTRAL
 from samesame.kernels.formulas.rational import canonical
+from samesame.kernels.formulas.running import same
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.carried import Carried, Closed, Loop, numbers
 from samesame.kernels.loops.recurrences import extrema
@@ -83,4 +84,4 @@ def row_of(best: Expr, monoid: str) -> tuple[Index, Expr] | None:
 def same_row(row: Lambda, lane: Index, body: Expr) -> bool:
     """Whether the position is that of the same block's maximum."""
     (v,) = row.bound
-    return v.extent is lane.extent and canonical(substitute(row.body, {v: lane})) is canonical(body)
+    return v.extent is lane.extent and same(substitute(row.body, {v: lane}), body)
