@@ -19,7 +19,20 @@ from samesame.formula.expr import TRUE, ZERO, Expr, Leaf, Load, and_, compare, f
 from samesame.formula.expr import Fold as Folded
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, along, exchanged, finite, fold, load, times, walk
-from samesame.optimize.ir import Accumulate, Buffer, Dim, Kernel, Kind, Local, Program, Statement, Store, Tile, When
+from samesame.optimize.ir import (
+    NARROW,
+    Accumulate,
+    Buffer,
+    Dim,
+    Kernel,
+    Kind,
+    Local,
+    Program,
+    Statement,
+    Store,
+    Tile,
+    When,
+)
 from samesame.optimize.meaning import Claim
 from samesame.optimize.partition import (
     Stage,
@@ -32,18 +45,7 @@ from samesame.optimize.partition import (
     table_of,
 )
 from samesame.optimize.rows import untiled
-from samesame.optimize.space import (
-    NARROW,
-    Nest,
-    NoSchedule,
-    Scheduled,
-    Space,
-    Tiled,
-    in_tiles,
-    tile_of,
-    tiles,
-    whatever,
-)
+from samesame.optimize.space import Nest, NoSchedule, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 
 
 @dataclass(frozen=True)
@@ -439,21 +441,24 @@ def _operands(
     """Kernels that bring operands into the order in which they are read, and how they are read then."""
     operands = Operands(space, several, grid.column[0], {}, width=grid.column[1].size)
     kernels: list[Kernel] = []
+    stored: dict[tuple[Form, tuple[str, ...], str], Form] = {}
     for p in several:
         operands.left[p.name] = p.left
         given = is_tensor(p.left) or p.left.operator == "number"
         if not given and not p.mixed and grid.tiles[0].role != "blocks":
             deep = [axis for axis in _deepestlast(space, several, p.depth) if axis in p.left.axes]
             axes = (*(axis for axis in p.left.axes if axis not in deep), *deep)
-            kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", axes, p.left)
             beside = {space.buffers[table_of(right).attributes[0]].dtype for right in p.rights.values()}
             dtype = NARROW if beside == {NARROW} and p.is_plain else space.real
-            space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
-            before = untiled(space, kept)
-            once = bool(of_weights([kept], space.marked, ()))
-            kernels.extend(replace(kernel, ahead=once) for kernel in before.program.kernels)
-            operands.holds.update(before.holds)
-            operands.left[p.name] = load(kept.target, *map(along, kept.axes))
+            if (p.left, axes, dtype) not in stored:
+                kept = Stage(f"left of {p.name} of {stage.target} by {grid.column[0]}", axes, p.left)
+                space.buffers[kept.target] = Buffer(kept.target, tuple(map(space.size, axes)), dtype)
+                before = untiled(space, kept)
+                once = bool(of_weights([kept], space.marked, ()))
+                kernels.extend(replace(kernel, ahead=once) for kernel in before.program.kernels)
+                operands.holds.update(before.holds)
+                stored[p.left, axes, dtype] = load(kept.target, *map(along, axes))
+            operands.left[p.name] = stored[p.left, axes, dtype]
         for key, right in p.rights.items():
             if right.operator == "load" and right.attributes[0] in space.lasting and grid.tiles[0].role == "lanes":
                 deepest, dtype = _deepestlast(space, several, p.depth)[-1], space.buffers[right.attributes[0]].dtype

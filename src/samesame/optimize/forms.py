@@ -478,7 +478,7 @@ ACTIVATIONS: dict[str, Callable[[Expr], Expr]] = {
     "relu": lambda x: e.maximum(x, 0),
     "gelu": lambda x: x / 2 * (1 + e.erf(x / e.sqrt(2))),
     "gelu_tanh": lambda x: x / 2 * (1 + e.tanh(e.sqrt(2 / e.PI) * (x + Fraction("0.044715") * x**3))),
-    "elu": lambda x: e.where(e.lt(0, x), x, e.exp(x) - 1),
+    "elu": lambda x: e.where(e.lt(0, x), x, e.fn("expm1")(x)),          # exp(x) − 1 cancels where x is small
 }
 
 

@@ -23,7 +23,7 @@ scaled by it are under way: `Rescaled` multiplies these by exp(before − after)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, cast
@@ -37,6 +37,7 @@ from samesame.formula.expr import (
     Lambda,
     Leaf,
     Load,
+    Mul,
     Opaque,
     Size,
     Unsupported,
@@ -229,6 +230,22 @@ def innermost(body: tuple[Statement, ...], loops: tuple[Loop, ...] = ()) -> Iter
         else:
             inside = (*loops, statement) if isinstance(statement, Loop) else loops
             yield from innermost(getattr(statement, "body", ()), inside)
+
+
+NARROW = "bfloat16"                                  # what machines multiply in pairs
+
+
+def narrow_ones(buffers: Iterable[Buffer]) -> set[Leaf]:
+    """Those whose elements machines multiply in pairs, as they stand in expressions."""
+    return {buffer.leaf for buffer in buffers if buffer.dtype == NARROW}
+
+
+def is_narrow_product(statement: Statement, narrow: Collection[Leaf]) -> bool:
+    """Whether it sums up products of two elements of these."""
+    if not isinstance(statement, Accumulate) or not isinstance(statement.value, Mul):
+        return False
+    product = statement.value.factors
+    return len(product) == 2 and all(isinstance(e, Load) and e.leaf in narrow for e in product)
 
 
 def lanes(loops: tuple[Loop, ...]) -> tuple[Index, ...]:

@@ -23,6 +23,11 @@ class Machine:
     level1: int
     features: str = ""                               # what code compiled for this machine may use
 
+    @property
+    def multiplies_pairs(self) -> bool:
+        """Whether one instruction adds two products of bfloat16 to a float32."""
+        return "avx512_bf16" in self.features.split()
+
 
 @cache
 def here() -> Machine:

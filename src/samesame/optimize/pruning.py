@@ -1,7 +1,8 @@
 """Pruning: what need not be tuned, because something else is at least as good at every size, or far better here.
 
-The cost of a schedule is what every choice of its tiles must pay: operations (rounds of innermost statements) and
-elements (each tensor read or written once), as polynomials over sizes. One schedule is *dominated* by another if both
+The cost of a schedule is what every choice of its tiles must pay: operations (rounds of innermost statements; a machine
+that multiplies numbers of two bytes in pairs does two rounds of these at once) and elements (each tensor read or
+written once), as polynomials over sizes. One schedule is *dominated* by another if both
 its costs are at least the other's for all sizes, which the solver decides, and one is more at these; where it has more
 to do in parallel, since it takes the depth in parts, only by another that does so, too. Of the rest, what would take
 many times as long here as the best, by a rough model of a machine, is *costly* and left out as well; so are parts of a
@@ -29,7 +30,9 @@ from samesame.optimize.ir import (
     bound,
     expressions,
     innermost,
+    is_narrow_product,
     lanes,
+    narrow_ones,
     statements,
     symbols,
 )
@@ -37,7 +40,8 @@ from samesame.optimize.machine import here
 from samesame.optimize.schedule import Scheduled, Space
 
 COSTLY = 4.0                                     # times the best by the model
-OPERATIONS_PER_ELEMENT = 8.0                     # how many operations take the time in which memory gives an element
+ROUND = 2                                        # operations, where a round of a product in pairs is one
+OPERATIONS_PER_ELEMENT = 16.0                    # how many operations take the time in which memory gives an element
 PATIENCE = Budget(seconds=0.5)
 
 
@@ -59,8 +63,9 @@ def cost(program: Program) -> Cost:
     whole = bound(program, {tile.size.name: 1 for tile in program.tiles if tile.role != "parts"})
     kernels = [kernel for kernel in whole.kernels if not kernel.ahead]
     tensors = {buffer for kernel in kernels for buffer in kernel.tensors}
-    rounds = [mul(*(loop.variable.extent for loop in loops)) for kernel in kernels
-              for loops, _ in innermost(kernel.body)]
+    narrow = narrow_ones(tensors) if here().multiplies_pairs else set()
+    rounds = [mul(1 if is_narrow_product(statement, narrow) else ROUND, *(loop.variable.extent for loop in loops))
+              for kernel in kernels for loops, statement in innermost(kernel.body)]
     one = {tile.size.name: tile.of for tile in program.tiles if tile.role == "parts"}
     looked = looked_up(replace(whole, kernels=tuple(kernels)))
     elements = (mul(*(1 if (buffer.name, d) in looked else size for d, size in enumerate(buffer.shape)))

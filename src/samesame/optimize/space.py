@@ -18,7 +18,7 @@ from samesame.formula.sizes import replaced
 from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, Part, Place, along, base, but_indices, formula, walk
 from samesame.optimize.groups import together
-from samesame.optimize.ir import Buffer, Dim, Kind, Program, Statement, Tile, When
+from samesame.optimize.ir import NARROW, Buffer, Dim, Kind, Program, Statement, Tile, When
 from samesame.optimize.ir import loop as new_loop
 from samesame.optimize.meaning import Claim
 from samesame.optimize.partition import Stage, factors, is_tensor, table_of
@@ -58,7 +58,6 @@ def tiles(size: Dim, tile: Dim) -> Expr:
     return floordiv(add(size, tile, -1), tile)
 
 
-NARROW = "bfloat16"                              # what machines multiply in pairs
 
 
 @dataclass

@@ -253,7 +253,7 @@ def _fastest(several: list[Choice], arguments: _Arguments, until: float) -> list
     """Successive halving; the fastest first, alone if time allowed it."""
     calls, best = CALLS, inf
     for c in several:
-        if time.monotonic() > until and best < inf:
+        if time.monotonic() > until and COMPILING < 2 * best < inf:       # the others cost more to time than to compile
             break
         c.times = _timed(c, arguments, 1)
         best = min([best, *c.times])

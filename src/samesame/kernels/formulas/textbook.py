@@ -14,7 +14,7 @@ from samesame.formula.binders import replaced
 from samesame.formula.definite import EVIDENT
 from samesame.formula.effort import WORK, Budget
 from samesame.formula.equal import Proved, integers_in_range, prove_equal
-from samesame.formula.expr import ONE, ZERO, Add, Expr, Fn, Fold, Mul, add, mul, rebuild, walk
+from samesame.formula.expr import ONE, ZERO, Add, Expr, Extremum, Fn, Fold, Mul, add, mul, rebuild, walk
 from samesame.formula.show import unicode
 from samesame.kernels import clock
 from samesame.kernels.indices import integers
@@ -25,11 +25,15 @@ SHARE = 0.25  # of the time that is left, at most
 
 def textbook(expr: Expr) -> Expr:
     """The expression without maxima that cancel; itself where there are none, or where that is not proved."""
-    shifts = [e for e in walk(expr) if isinstance(e, Fold) and e.monoid == "max"]
+    folds = [e for e in walk(expr) if is_maximum(e)]
+    wider = [e for e in walk(expr) if isinstance(e, Extremum) and e.op == "max" and any(map(is_maximum, e.arguments))]
+    shifts = [*sorted(wider, key=lambda e: -len(e.arguments)), *folds]
     if not shifts or not any(isinstance(e, Fn) and e.name == "exp" for e in walk(expr)):
         return expr
     for alike in groups(shifts):
         shorter = integers.tidied(without_nothing(replaced(expr, dict.fromkeys(alike, ZERO))))
+        if shorter is expr:
+            continue
         budget = replace(BUDGET, seconds=min(BUDGET.seconds, SHARE * clock.left()))
         found = prove_equal(expr, shorter, budget=budget)
         if isinstance(found, Proved) and found.unconditional(integers_in_range(expr)):
@@ -63,9 +67,13 @@ def joined(expr: Expr) -> Expr:
     return expr
 
 
-def groups(folds: list[Fold]) -> Iterator[list[Expr]]:
-    """Folds that read the same, whatever their variables are called."""
+def is_maximum(expr: Expr) -> bool:
+    return isinstance(expr, Fold) and expr.monoid == "max"
+
+
+def groups(maxima: list[Expr]) -> Iterator[list[Expr]]:
+    """Those that read the same, whatever their variables are called."""
     found: dict[str, list[Expr]] = {}
-    for fold in folds:
-        found.setdefault(unicode(fold), []).append(fold)
+    for e in maxima:
+        found.setdefault(unicode(e), []).append(e)
     yield from found.values()

@@ -6,17 +6,38 @@ averages carry them, each lane by itself.
 One step of this form is a(t) times the form before, and b(t): every product gets the factor a(t), and the last term has
 the empty product. That what the body makes is such a step is read off by `linear`, for formulas that are numbers; an
 infinity would be multiplied by what may be 0.
+
+With max for + and + for · it is the scale that stabilised states keep, as RWKV's and the mLSTM's do:
+
+    m' = max(m + d(t), f(t))   max(m₀ + Σ_{s<t} d(s), max_{s<t} (f(s) + Σ_{s<r<t} d(r)))
+
+which is a step of the same form, as + goes into a maximum of numbers, and of −∞.
 """
 
 from __future__ import annotations
 
 from samesame.formula.binders import replaced
 from samesame.formula.definite import EVIDENT, is_undefined
-from samesame.formula.expr import ONE, ZERO, Expr, Fold, Leaf, Load, add, index, mul, substitute, walk
-from samesame.kernels.formulas.algebra import linear, loads_of
+from samesame.formula.expr import (
+    NEG_INF,
+    ONE,
+    ZERO,
+    Expr,
+    Extremum,
+    Fold,
+    Index,
+    Leaf,
+    Load,
+    add,
+    index,
+    mul,
+    substitute,
+    walk,
+)
+from samesame.kernels.formulas.algebra import linear, loads_of, mentions
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.carried import Carried, Closed, Loop
-from samesame.kernels.loops.recurrences import extrema
+from samesame.kernels.loops.recurrences import extrema, joined
 
 
 def decayed(loop: Loop, one: Carried) -> bool:
@@ -53,3 +74,34 @@ def is_number_if_defined(expr: Expr) -> bool:
         if isinstance(e, Load) and is_undefined(e)
     }
     return EVIDENT.is_number(replaced(expr, read))
+
+
+def shifted_maximum(loop: Loop, one: Carried) -> bool:
+    """m' = max(m + d, f), for a number d and f that no carried value has a part in."""
+    t, made = loop.t, extrema(loop.known(one))
+    if not isinstance(made, Extremum) or made.op != "max":
+        return False
+    having = [part for part in made.arguments if mentions(part, one.unknown)]
+    rest = [part for part in made.arguments if part not in having]
+    found = linear(having[0], one.unknown) if len(having) == 1 else None
+    if found is None or found[0] is not ONE or loads_of(add(found[1], *rest), loop.leaves):
+        return False
+    if not is_number_if_defined(found[1]):
+        return False
+    one.shift, one.monoid = found[1], "max"
+    s = index(t)
+    own = substitute(integers.flattened("max", tuple(rest)), {t: s})
+    fold = Fold("max", (s,), add(own, shifted(one.shift, t, integers.plus_(s, 1), t)))
+    first = one.first if one.first is NEG_INF else add(one.first, shifted(one.shift, t, ZERO, t))
+    one.closed = Closed(joined("max", first, fold, t), t, one.lanes)
+    loop.proved()
+    return True
+
+
+def shifted(shift: Expr, counter: Index, since: Expr, until: Expr) -> Expr:
+    """Σ_{since ≤ r < until} shift(r), over the counter of a loop."""
+    many = integers.minus(until, since)
+    if counter not in shift.free:
+        return mul(many, shift)
+    r = index(many)
+    return Fold("sum", (r,), integers.tidied(substitute(shift, {counter: integers.plus_(since, r)})))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
-from samesame.formula.expr import Expr, Index, Leaf, Load, substitute
+from samesame.formula.expr import ZERO, Expr, Index, Leaf, Load, substitute
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.ttir import Place
 from samesame.kernels.execution.values import Chosen, Descriptor, Pointers, Value, block
@@ -53,7 +53,8 @@ class Closed:
 class Carried:
     """One carried value: where it starts, what the body makes of it, and its closed form once that is known.
 
-    `monoid` is that of a fold; `parts` are the total and the weight of a weighted mean.
+    `monoid` is that of a fold; `shift` is what an iteration adds to a maximum before its own value counts; `parts` are
+    the total and the weight of a weighted mean.
     """
 
     name: str
@@ -63,11 +64,15 @@ class Carried:
     after: Tensor | None = None
     closed: Closed | None = None
     monoid: str = ""
+    shift: Expr = ZERO
     parts: tuple[Expr, Expr] | None = None
 
     @property
     def unknown(self) -> Expr:
         return Load(self.leaf, self.lanes)
+
+    def shift_at(self, lanes: Sequence[Expr]) -> Expr:
+        return integers.tidied(substitute(self.shift, dict(zip(self.lanes, lanes, strict=True))))
 
     @property
     def first(self) -> Expr:

@@ -37,7 +37,7 @@ from samesame.kernels.execution.ttir import Operation, Place
 from samesame.kernels.execution.values import ADDRESS, Pointers, Value, same_everywhere
 from samesame.kernels.formulas.algebra import loads_of
 from samesame.kernels.indices import integers
-from samesame.kernels.loops.affine import decayed
+from samesame.kernels.loops.affine import decayed, shifted_maximum
 from samesame.kernels.loops.averaged import averaged, spread
 from samesame.kernels.loops.carried import Carried, Loop, numbers
 from samesame.kernels.loops.ended import ended
@@ -283,7 +283,7 @@ def falling(machine: Machine, condition: Expr, now: Expr, falls: Expr) -> Expr |
 Rule = Callable[[Loop, Carried], bool]
 RULES: tuple[Rule, ...] = (
     unchanged, counter, last_value, rescaled, averaged, spread, rescaled_where_finite, folded, ended, running_argmax,
-    decayed, searched,
+    decayed, shifted_maximum, searched,
 )
 
 

@@ -4,10 +4,14 @@
 
 This holds because f(t, m') is some f̂(t) times exp(−m'), which is checked on f; the step is proved by Z3. A maximum
 that starts at −∞ leaves nothing of what was there before: exp(−∞ − m') is 0.
+
+Where an iteration shifts the maximum first (`affine`), a' = a·exp(m + d(t) − m') + f(t, m') is the same of m less the
+sum of all shifts so far: what is left of f(s) is shifted by those that came after it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from samesame.formula.binders import replaced
@@ -44,6 +48,7 @@ from samesame.formula.expr import (
 from samesame.kernels.execution.values import undefined
 from samesame.kernels.formulas.algebra import expanded, linear, loads_of, mentions
 from samesame.kernels.indices import integers
+from samesame.kernels.loops.affine import shifted
 from samesame.kernels.loops.carried import Carried, Closed, Loop, numbers
 from samesame.kernels.loops.recurrences import extrema
 from samesame.kernels.loops.steps import rescaled_step
@@ -61,26 +66,29 @@ def rescaled_where_finite(loop: Loop, one: Carried) -> bool:
 
 
 def has_rescaled(loop: Loop, one: Carried, minding: bool) -> bool:
-    """a' = a·exp(λ(m − m')) + f(t, m'), where m is a running maximum and f(t, m')·exp(λm') is free of m'; of programs
-    that mind whether it is −∞ only if that is asked, or it never is."""
+    """a' = a·exp(λ(m + d − m')) + f(t, m'), where m is a running maximum, shifted by d, and f(t, m')·exp(λm') is free
+    of m'; of programs that mind whether it is −∞ only if that is asked, or it never is."""
     maxima = [c for c in loop.carried if c.monoid == "max"]
     made = extrema(loop.known(one, keep=maxima))
     for top in maxima:
         for old in [e for e in walk(made) if isinstance(e, Load) and e.leaf is top.leaf]:
             assert top.after is not None
             new = extrema(loop.put_in(top.after[old.indices], maxima))
+            shift = top.shift_at(old.indices)
             held = Load(Leaf(f"new {top.leaf.name}", (1,) * len(old.indices), "real"), old.indices)
             guards = guarded(made, new)
             if guards and not minding and not is_finite_at_once(loop, top, old):
                 continue
             body = replaced(made, {e: held for e in (*guards, new)})
-            found = taken_apart(body, one.unknown, old, held)
+            found = taken_apart(body, one.unknown, old, held, shift)
             if found is None:
                 continue
             scale, part = found
             if not is_forgotten(numbers(top.start)[old.indices], scale, one.first):
                 continue
-            if loads_of(part, loop.leaves) or not rescaled_step(body, one.unknown, old, held, scale, part):
+            if loads_of(part, loop.leaves):
+                continue
+            if not rescaled_step(body, one.unknown, add(old, shift), held, scale, part):
                 continue
             loop.proved()
             one.closed = rescaled_form(loop, one, top, old, held, scale, part)
@@ -118,22 +126,23 @@ def is_forgotten(start: Expr, scale: Expr, first: Expr) -> bool:
 
 
 def rescaled_form(loop: Loop, one: Carried, top: Carried, old: Load, held: Expr, scale: Expr, part: Expr) -> Closed:
-    """Σ_{s<t} f(s, mₜ), where the maximum is finite from the first iteration on."""
+    """Σ_{s<t} f(s, mₜ − Σ_{s<r<t} d(r)), where the maximum is finite from the first iteration on."""
     assert top.closed is not None
     t = loop.t
     now = top.closed.at(t, old.indices)
-    s = index(t)
-    total: Expr = Fold("sum", (s,), replaced(substitute(part, {t: s}), {held: now}))
+    s, shift = index(t), top.shift_at(old.indices)
+    then = add(now, mul(-1, shifted(shift, t, integers.plus_(s, 1), t)))
+    total: Expr = Fold("sum", (s,), replaced(substitute(part, {t: s}), {held: then}))
     start = numbers(top.start)[old.indices]
     if start is not NEG_INF and one.first is not ZERO:
-        total = add(total, mul(one.first, exp(mul(scale, add(start, mul(-1, now))))))
+        total = add(total, mul(one.first, exp(mul(scale, add(start, shifted(shift, t, ZERO, t), mul(-1, now))))))
     first = top.closed.at(ONE, old.indices)
     safe = where(finite_where(first), total, undefined(loop.place, "real", *one.lanes, t))
     return Closed(where(integers.less(0, t), safe, one.first), t, one.lanes)
 
 
-def taken_apart(made: Expr, a: Expr, old: Expr, new: Expr) -> tuple[Expr, Expr] | None:
-    """(λ, f) with made = a·exp(λ(old − new)) + f and f·exp(λ·new) free of new; None if made is not so."""
+def taken_apart(made: Expr, a: Expr, old: Expr, new: Expr, shift: Expr) -> tuple[Expr, Expr] | None:
+    """(λ, f) with made = a·exp(λ(old + shift − new)) + f and f·exp(λ·new) free of new; None if made is not so."""
     terms = made.terms if isinstance(made, Add) else (made,)
     with_a = [term for term in terms if mentions(term, a)]
     rest = [term for term in terms if not mentions(term, a)]
@@ -146,7 +155,8 @@ def taken_apart(made: Expr, a: Expr, old: Expr, new: Expr) -> tuple[Expr, Expr] 
     rises, falls = linear(exponent, old), linear(exponent, new)
     if rises is None or falls is None or not is_opposite(falls[0], scale := rises[0]):
         return None
-    if left_over(exponent, (old, new)) or not all(degree_is(term, new, scale) for term in rest):
+    beside = Counter(expanded(mul(scale, shift))) - Counter((ZERO,))
+    if left_over(exponent, (old, new)) != beside or not all(degree_is(term, new, scale) for term in rest):
         return None
     return scale, add(*rest)
 
@@ -155,8 +165,10 @@ def is_opposite(one: Expr, other: Expr) -> bool:
     return integers.tidied(mul(-1, one)) is integers.tidied(other)
 
 
-def left_over(expr: Expr, symbols: Sequence[Expr]) -> bool:
-    return any(not any(mentions(term, s) for s in symbols) and term is not ZERO for term in expanded(expr))
+def left_over(expr: Expr, symbols: Sequence[Expr]) -> Counter[Expr]:
+    """The terms that none of these is in."""
+    terms = (term for term in expanded(expr) if not any(mentions(term, s) for s in symbols))
+    return Counter(term for term in terms if term is not ZERO)
 
 
 def degree_is(expr: Expr, new: Expr, scale: Expr) -> bool:

@@ -18,6 +18,7 @@ from samesame.formula.expr import (
     Expr,
     Extremum,
     Fn,
+    Load,
     Mul,
     NegInf,
     Not,
@@ -113,14 +114,17 @@ def is_neutral(monoid: str, part: Expr) -> bool:
 
 def rescaled_step(made: Expr, unknown: Expr, old: Expr, new: Expr, scale: Expr, part: Expr) -> bool:
     """Whether made = unknown·exp(scale·(old − new)) + part; then with unknown = S·exp(−scale·old) and
-    part = g·exp(−scale·new) the result is (S + g)·exp(−scale·new), which is one step of the closed form."""
-    equation = Equation([unknown, old])
+    part = g·exp(−scale·new) the result is (S + g)·exp(−scale·new), which is one step of the closed form. Of a maximum m
+    that is shifted by d before, `old` is m + d, and unknown = S·exp(−scale·m) for an S that is multiplied by
+    exp(scale·d)."""
+    equation = Equation([unknown, *(e for e in walk(old) if isinstance(e, Load))])
     right = add(mul(unknown, exp(mul(scale, add(old, mul(-1, new))))), part)
     try:
         first = equation.holds(equation.term(made), equation.term(right))
     except Untranslatable:
         return False
     lemma = Equation([])
-    total, added, before, after = z3.Reals("total added before after", lemma.context)
-    lemma.tell(before > 0, after > 0)
-    return first and lemma.holds(total / before * (before / after) + added / after, (total + added) / after)
+    total, added, before, after, moved = z3.Reals("total added before after moved", lemma.context)
+    lemma.tell(before > 0, after > 0, moved > 0)
+    return first and lemma.holds(total / before * (before * moved / after) + added / after,
+                                 (total * moved + added) / after)

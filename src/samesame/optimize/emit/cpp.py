@@ -42,7 +42,20 @@ from samesame.optimize.emit.places import (
 )
 from samesame.optimize.emit.ranges import Linear, Span, Spans
 from samesame.optimize.emit.values import Values
-from samesame.optimize.ir import Accumulate, Kernel, Local, Loop, Program, Rescaled, Statement, Store, When, statements
+from samesame.optimize.ir import (
+    Accumulate,
+    Kernel,
+    Local,
+    Loop,
+    Program,
+    Rescaled,
+    Statement,
+    Store,
+    When,
+    is_narrow_product,
+    narrow_ones,
+    statements,
+)
 
 BESIDE = 4                                           # numbers that are stored beside one another, at most
 WRITTEN_OUT = 64                                     # rounds of an unrolled loop, or runs of lanes, at most
@@ -278,9 +291,8 @@ class _Printer:
 
     def narrow(self, body: tuple[Statement, ...]) -> bool:
         """Whether products of bf16 are summed up, of which machines can take two at once."""
-        narrow = {buffer.leaf for buffer in self.kernel.tensors if buffer.dtype == "bfloat16"}
-        folds = [s for s in statements(body) if isinstance(s, Accumulate)]
-        return any(sum(isinstance(e, Load) and e.leaf in narrow for e in walk(s.value)) == 2 for s in folds)
+        narrow = narrow_ones(self.kernel.tensors)
+        return any(is_narrow_product(s, narrow) for s in statements(body))
 
     def parallel(self, loop: Loop, scope: Scope) -> list[str]:
         """Nested parallel loops with nothing between them are one; within it, each part of a cut is a branch."""
