@@ -6,12 +6,17 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+import torch
 from tests.optimize.programs_as_forms import attention, gated_mlp
+from torch.nn import functional as F
 
+from samesame.capture import capture
 from samesame.formula.expr import Size, add, mul
 from samesame.optimize import pruning
+from samesame.optimize.algebra import specified
+from samesame.optimize.machine import here
 from samesame.optimize.partition import stages
-from samesame.optimize.pruning import Cost, dominated, gathers, is_at_most, pruned
+from samesame.optimize.pruning import OPERATIONS_PER_ELEMENT, Cost, cost, dominated, gathers, is_at_most, pruned
 from samesame.optimize.schedule import Space, alternatives
 
 N, K = Size("N", 1), Size("K", 1)
@@ -66,3 +71,21 @@ def test_weights_are_packed_so_that_nothing_gathers() -> None:
     first = next(alternatives(space))
     maps = [(scheduled.map, gathers(scheduled.program, space.numbers())) for scheduled in first]
     assert ("lanes along n", False) in maps
+
+
+@pytest.mark.parametrize(("features", "least"), [("avx512f avx512_bf16", 1), ("avx512f", 2)])
+def test_two_products_of_narrow_numbers_cost_one_where_the_processor_takes_two(
+    features: str, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a norm leaves is stored in two bytes and multiplied with weights of two bytes; or it is taken into the
+    weights, which have four bytes then."""
+    def program(x: torch.Tensor, g: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(F.linear(x.float().mul(1 + g.float()).bfloat16(), w))
+
+    inputs = torch.randn(64, 48).bfloat16(), torch.randn(48).bfloat16(), torch.randn(96, 48).bfloat16()
+    whole = specified(program, inputs, capture(program, inputs))
+    space = Space(whole, stages(whole.outputs, whole.extents))
+    monkeypatch.setattr(pruning, "here", lambda: replace(here(), features=features))
+    (several,) = [each for each in alternatives(space) if each[0].group[0].folds]
+    assert min(cost(scheduled.program).here(space.numbers()) for scheduled in several) == pytest.approx(
+        least * 64 * 96 * 48 / OPERATIONS_PER_ELEMENT, rel=0.1)

@@ -3,14 +3,18 @@
 Queries read the norm of row i, keys that of row j: two forms, and one tensor. A form with numbers for the names of its
 axes, in an order that its structure gives, is the same for both. What is bound has no name of its own: it is how many
 binders stand within its, so that `Σ_l exp(x[i, l] - max_l x[i, l])` is the same with another l within. A neighbour's
-density is that of row i + 1: the same tensor again, read one row on.
+density is that of row i + 1: the same tensor again, read one row on. Heads in groups that share a key are those of the
+projection, counted in two digits: where two axes stand for one in all their places, they are read as that.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import permutations
+from math import prod
 from typing import NamedTuple
 
 from samesame.optimize.forms import Form, Part, Place, fold, fresh, made, substitute, walk
@@ -22,30 +26,66 @@ THIS, OTHERS = -1, -2                                # of axes of which one is t
 
 def unshifted(form: Form) -> tuple[Form, dict[str, int]]:
     """The form with its axes as near to the beginning of what is read as they may be, and how far from there it reads.
-    Such an axis is all that there is, beside a number, in each place that it is in; others are not moved."""
+    Such an axis goes step by step in each place that it is in; others are not moved, nor are those whose extents are
+    taken."""
+    apart, free = told_apart(form)
+    first, fixed = begins(apart), {axis for x in walk(form) for axis in measures(x)}
+    moved = {axis: first[own] for axis, own in free.items() if own in first and not (axis in fixed and first[own])}
+    return substitute(form, {axis: Place((Part(axis),), -offset) for axis, offset in moved.items() if offset}), moved
+
+
+def told_apart(form: Form) -> tuple[Form, dict[str, str]]:
+    """The form with other names for those of its axes that something within binds, and what each is called."""
     bound = {axis for x in walk(form) for axis in binds(x)}
     free = {axis: fresh(axis, bound | {*form.axes}) if axis in bound else axis for axis in form.axes}
-    first, fixed = begins(substitute(form, free)), {axis for x in walk(form) for axis in measures(x)}
-    moved = {axis: first[own] for axis, own in free.items() if own in first and axis not in fixed}
-    return substitute(form, {axis: Place((Part(axis),), -offset) for axis, offset in moved.items()}), moved
+    return substitute(form, free), free
 
 
 def begins(form: Form) -> dict[str, int]:
-    """Where those of its axes begin that stand alone in all their places. None may be the name of one that is bound."""
+    """Where those of its axes begin that are the only ones to go step by step in all their places. None may be the name
+    of one that is bound."""
     first = dict[str, int]()
     for place in places_of(form):
+        single = [part for part in place.parts if part == Part(part.axis)]
         for part in place.parts:
-            lone = place.parts == (Part(part.axis),) and not place.past
+            lone = single == [part] and place.axes.count(part.axis) == 1 and not place.past
             first[part.axis] = min(first.get(part.axis, place.offset), place.offset) if lone else -1
     joined = {x.attributes[0] for x in walk(form) if x.operator == "concat"}
     return {axis: n for axis, n in first.items() if axis in form.axes and axis not in joined and n >= 0}
 
 
+def digits(form: Form, extent: Callable[[str], int]) -> Iterator[tuple[str, str]]:
+    """Two axes that count one: the first goes as far in a step as all steps of the second, in all places of either."""
+    apart, free = told_apart(form)
+    joined = {x.attributes[0] for x in walk(apart) if x.operator == "concat"}
+    steps = defaultdict[str, list[dict[str, int]]](list)
+    for place in places_of(apart):
+        there = {part.axis: part.factor * prod(map(extent, part.over)) for part in place.parts}
+        for axis in there:
+            steps[axis].append(there if len(there) == len(place.parts) and not place.past else {})
+    names = [axis for axis, own in free.items() if own in steps and own not in joined]
+    for high, low in permutations(names, 2):
+        one, other = free[high], free[low]
+        in_turn = all(one in there and other in there and there[one] == extent(low) * there[other]
+                      for there in (*steps[one], *steps[other]))
+        if in_turn and {high, low}.isdisjoint(
+                axis for x in walk(substitute(form, {high: Place()})) for axis in measures(x)):
+            yield high, low
+
+
 class Portion(NamedTuple):
-    """A form's axes in an order that is the same for all that are like it, and where those begin that may be moved."""
+    """A form's axes in an order that is the same for all that are like it, and where those begin that may be moved; of
+    two that are read as one, the second is named, with the first."""
 
     names: tuple[str, ...]
     begins: dict[str, int]
+    high: dict[str, str] = {}  # noqa: RUF012 (never written to)
+
+    def at(self, axis: str, offset: int) -> Place:
+        """The place along one of these that is so far from where it begins."""
+        if axis in self.high:
+            return Place((Part(self.high[axis], 1, (axis,)), Part(axis)), offset)
+        return Place((Part(axis),), offset)
 
 
 class Digests:
@@ -56,6 +96,7 @@ class Digests:
         self.known = dict[tuple[Form, tuple[int, ...]], str]()
         self.levels = dict[Form, int]()
         self.portions = dict[Form, tuple[Hashable, Portion]]()
+        self.joined = dict[Form, list[tuple[Hashable, Portion]]]()
 
     def renamed(self, form: Form) -> tuple[Hashable, tuple[str, ...]]:
         """What is the same for all forms that are the same but for the names of their axes, which have the same
@@ -71,6 +112,21 @@ class Digests:
             extents = tuple(0 if axis in moved else self.extent(axis) for axis in names)
             self.portions[form] = (self.digest(near, _numbers(names)), extents), Portion(names, moved)
         return self.portions[form]
+
+    def in_digits(self, form: Form) -> Iterator[tuple[Hashable, Portion]]:
+        """The same where two of its axes are one."""
+        if form not in self.joined:
+            self.joined[form] = [self.as_one(form, high, low) for high, low in digits(form, self.extent)]
+        yield from self.joined[form]
+
+    def as_one(self, form: Form, high: str, low: str) -> tuple[Hashable, Portion]:
+        def extent(axis: str) -> int:
+            return self.extent(high) * self.extent(low) if axis == low else self.extent(axis)
+
+        near, moved = unshifted(substitute(form, {high: Place()}))
+        names = self.ordered(near, near.axes, {})
+        extents = tuple(0 if axis in moved else extent(axis) for axis in names)
+        return (self.digest(near, _numbers(names)), extents), Portion(names, moved, {low: high})
 
     def ordered(self, form: Form, axes: tuple[str, ...], numbers: Mapping[str, int]) -> tuple[str, ...]:
         """Axes that have no numbers yet, by what the form is where one alone is told from the others: of `x[i]·x[j]`

@@ -20,7 +20,6 @@ from itertools import combinations
 
 from samesame.optimize.forms import (
     Form,
-    Part,
     Place,
     along,
     exchanged,
@@ -34,8 +33,9 @@ from samesame.optimize.forms import (
     times,
     walk,
 )
-from samesame.optimize.names import Digests, Portion, nameless
+from samesame.optimize.names import Digests, nameless
 from samesame.optimize.pairs import Axes, steps
+from samesame.optimize.portions import Held
 from samesame.optimize.specification import Output
 from samesame.optimize.streams import streams, streams_in
 
@@ -70,16 +70,19 @@ def stages(
     for form in walk(*(output.form for output in outputs)):
         nameless(form)                               # from below, as forms may be deeper than calls
     kept, digests = frozenset[str](), Digests(lambda axis: size_of([axis], extents))
+    wider: dict[Hashable, Form] = {}
     while True:                                      # what one stage must keep, or folds, another need not do again
-        cutter = _Cutter(kept, [output.form for output in outputs], digests, extents, weights, in_terms)
+        cutter = _Cutter(kept, wider, [output.form for output in outputs], digests, extents, weights, in_terms)
         cutter.in_terms &= all(cutter.folds_deep(output.form) <= DEEPEST for output in outputs)
         for output in in_order(outputs):
             cutter.output(output)
         now = frozenset(map(nameless, cutter.kept)) | {fold for fold, times in cutter.folded.items() if times > 1}
         now |= {factor for factor, folds in cutter.taken.items() if len(folds) > 1}
-        if kept >= now:
+        found = cutter.held.wider()
+        if kept >= now and wider.keys() >= found.keys():
             return cutter.stages
         kept |= now
+        wider |= found
 
 
 def in_order(outputs: Sequence[Output]) -> list[Output]:
@@ -263,16 +266,17 @@ NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what su
 
 class _Cutter:
     def __init__(
-        self, kept: frozenset[str], forms: Collection[Form], digests: Digests, extents: Mapping[str, int],
-        weights: Collection[str], in_terms: bool,
+        self, kept: frozenset[str], wider: Mapping[Hashable, Form], forms: Collection[Form], digests: Digests,
+        extents: Mapping[str, int], weights: Collection[str], in_terms: bool,
     ) -> None:
+        self.wider = wider                           # of what is read in portions, the portion that holds the others
         self.in_terms = in_terms                     # short sums are written out
         self.digests, self.extents, self.weights = digests, extents, weights
         self.streams, streamed = streams(forms, kept, self.digests)
         self.anyway = kept - streamed                # what is kept wherever it occurs, without names of axes
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
-        self.alike: dict[Hashable, list[tuple[Stage, Portion]]] = {}
+        self.held = Held(digests)
         self.folded = Counter[str]()            # in how many stages a fold is
         self.taken: dict[str, set[str]] = {}         # factors that take functions, and of which folds they are
         self.folding: dict[Form, int] = {}           # how many folds stand in one another
@@ -304,9 +308,21 @@ class _Cutter:
         """The form as a tensor of its own, with its axes in this order where it is kept for the first time, and last
         those that are not in it: the axis of a part of a concatenation."""
         if form not in self.kept:
-            axes = dict.fromkeys(axis for axis in (*order, *form.axes) if axis in form.axes)
-            self.kept[form] = self.another(form) or self.new(form, tuple(axes), dtype)
+            axes = tuple(dict.fromkeys(axis for axis in (*order, *form.axes) if axis in form.axes))
+            if (found := self.held.portion(form)) is None and self.keeps_wider(form, axes, dtype):
+                found = self.held.portion(form)
+            self.kept[form] = found or self.new(form, axes, dtype)
         return self.kept[form]
+
+    def keeps_wider(self, form: Form, order: Sequence[str], dtype: str) -> bool:
+        """Whether what holds this form among other portions is kept instead."""
+        key, here = self.digests.portion(form)
+        whole = self.wider.get(key, form)
+        if whole is form or whole in self.kept:
+            return False
+        own = dict(zip(here.names, self.digests.portion(whole)[1].names, strict=True))
+        self.keep(whole, tuple(own[axis] for axis in order), dtype)
+        return True
 
     def new(self, form: Form, axes: tuple[str, ...], dtype: str) -> Form:
         value, folds = self.value(form, axes)
@@ -315,21 +331,9 @@ class _Cutter:
 
     def read_as(self, form: Form, stage: Stage) -> Form:
         """The stage's target is the form from now on, under any names of axes."""
-        key, here = self.digests.portion(form)
-        self.alike.setdefault(key, []).append((stage, here))
+        self.held.add(form, stage.target, stage.axes)
         places = (along(axis) if axis in form.axes else Place() for axis in stage.axes)
         return self.kept.setdefault(form, load(stage.target, *places))
-
-    def another(self, form: Form) -> Form | None:
-        """What is kept already and holds this form, but for the names of axes and where they begin; at its axes."""
-        key, here = self.digests.portion(form)
-        for stage, there in self.alike.get(key, ()):
-            own = dict(zip(there.names, here.names, strict=True))
-            far = {axis: here.begins.get(own[axis], 0) - there.begins.get(axis, 0) for axis in own}
-            if all(0 <= far[axis] <= self.extent(axis) - self.extent(own[axis]) for axis in own):
-                return load(stage.target, *(Place((Part(own[axis]),), far[axis]) if axis in own else Place()
-                                            for axis in stage.axes))
-        return None
 
     def extent(self, axis: str) -> int:
         return size_of([axis], self.extents)
@@ -363,7 +367,7 @@ class _Cutter:
         """The form with those of its folds read that are kept already, and what is read along two axes where it has to
         be kept for a fold."""
         every = [*walk(form, arguments=lambda x: () if x.operator == "fold" else x.arguments)]
-        kept = {x: self.another(x) or x for x in every if x.operator == "fold"}
+        kept = {x: self.held.portion(x) or x for x in every if x.operator == "fold"}
         kept |= {x: self.keep(x, self.lying(x, x.axes)) for x in every
                  if x is not form and x.operator not in LEAVES and nameless(x) in self.anyway and self.crosses(x)}
         return exchanged(form, kept) if kept else form

@@ -153,8 +153,12 @@ class Space:
         for (name, d), several in places.items():
             if name not in tensors:
                 if all(self._covers(place, self.extent(several[0].axes[0])) for place in several):
-                    for axis in (axis for place in several for axis in place.axes):
-                        self.alike[self._first(axis)] = self._first(several[0].axes[0])
+                    (own,) = several[0].axes
+                    for axes in (place.axes for place in several):
+                        if len(axes) == 1:
+                            self.alike[self._first(axes[0])] = self._first(own)
+                        else:                                # heads, read group by group
+                            self.merged.setdefault(base(own), tuple(map(base, axes)))
                 else:                                        # what is kept is read in parts: their lengths are numbers
                     pinned |= {base(axis) for place in several for axis in place.axes}
                 continue
