@@ -221,7 +221,7 @@ def _establish(
             verdict.verdict, verdict.evidence = "different", Rung.REFUTED
         run.seconds["proofs"] = settled.seconds
         book.save()
-        if book.closed and verdict.verdict == "same" and not verdict.only:
+        if book.closed and verdict.verdict == "same" and not verdict.only and relating.leads_to_outputs():
             forms = () if read is None else [read.form(k, recorded[k]) for k in (0, 1)]
             verdict.certificate = certificate(relating, verdict, forms)
     with run.during("diagnose"):

@@ -88,6 +88,11 @@ def test_a_sum_of_another_spelling_is_the_same() -> None:
     assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
 
 
+def test_a_reference_that_computes_gradients_is_one_of_all_sizes() -> None:
+    found = lift(KERNELS.target("gradient"), f"{KERNELS.file}:gradient_by_autograd")
+    assert (found.against, found.against_held) == ("same", []), found.against_detail
+
+
 @pytest.mark.parametrize("reference", ["gradient_of_half", "gradient_from_one_on"])
 def test_a_sum_of_something_else_is_not(reference: str) -> None:
     assert lift(KERNELS.target("gradient"), f"{KERNELS.file}:{reference}").against == "different"

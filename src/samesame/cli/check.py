@@ -145,7 +145,8 @@ def check(
         if certificate is not None and verdict.certificate is not None:
             write_certificate(verdict, Path(certificate))
         elif certificate is not None:
-            complain(f"no certificate is written to {certificate}: only a verdict of same without restriction has one")
+            complain(f"no certificate is written to {certificate}: only a verdict of same without restriction has one, "
+                     "whose outputs are more than equal in value")
         if format_ is Format.text or json == "-":
             show(verdict, as_json=json == "-", quiet=quiet, verbose=verbose)
         write_json(json, lambda: dumps(verdict))

@@ -253,7 +253,7 @@ def is_function(x: Form) -> bool:
         x.operator == "power" and (x.attributes[0] < 0 or x.attributes[0].denominator > 1))
 
 
-NEAR = 1 << 19                                       # elements that are sooner read again than computed
+NEAR = 1 << 19                                       # elements that are sooner read again than a function is taken
 SHORTEST = 4                                         # terms of a sum that is written out
 DEEPEST = 4                                          # sums in one another: of many steps each would be in each next one
 SHORT = 8                                            # of what runs in lanes, less is not worth them
@@ -459,9 +459,10 @@ class _Cutter:
 
     def is_shared(self, factor: Form, fold: Form) -> bool:
         """Whether other folds have this factor, too, which takes functions, another for each element, and is not more
-        than stays near: prices and their derivatives are sums over the same discounts."""
+        than is sooner read again: prices and their derivatives are sums over the same discounts."""
         body = fold.arguments[0]
-        small = factor is not body and factor.axes == body.axes and size_of(factor.axes, self.extents) <= NEAR
+        near = NEAR * sum(map(is_function, walk(factor)))
+        small = factor is not body and factor.axes == body.axes and size_of(factor.axes, self.extents) <= near
         if not small or is_tensor(factor) or not self.takes_functions(factor):
             return False
         self.taken.setdefault(nameless(factor), set()).add(nameless(fold))

@@ -8,25 +8,40 @@ the forms; that it does is proved in `meaning.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
 from samesame.optimize import contraction
 from samesame.optimize.contraction import columns, common_depth, dots, lanes, parts
+from samesame.optimize.forms import Form
 from samesame.optimize.groups import ended, groups
 from samesame.optimize.guard import NO_PLACE
 from samesame.optimize.guard import scheduled as guard
 from samesame.optimize.online import Softmax, online
-from samesame.optimize.partition import Stage, is_contraction, is_pairwise
+from samesame.optimize.partition import Stage, factors, is_contraction, is_pairwise
 from samesame.optimize.rows import blocks, few_beside, rows, side_by_side
 from samesame.optimize.space import NoSchedule, Scheduled, Space
 
 __all__ = ["NoSchedule", "Scheduled", "Space", "alternatives"]
 
 
-def contains_contraction(stage: Stage) -> bool:
-    return any(is_contraction(fold) or is_pairwise(fold) for fold in stage.folds.values())
+def contractions_of(stages: Sequence[Stage]) -> set[str]:
+    """The targets of stages that contract. A sum of what an earlier one makes for each of its elements is none, though
+    that is a tensor by now: beside it, it needs no memory."""
+    found, made = set[str](), set[str]()
+    for stage in stages:
+        contracts = any((is_contraction(fold) and not is_of_its_own(fold, made)) or is_pairwise(fold)
+                        for fold in stage.folds.values())
+        (found if contracts else made).add(stage.target)
+    return found
+
+
+def is_of_its_own(fold: Form, made: Collection[str]) -> bool:
+    """Whether one of these is a factor that has all axes of a sum and its range."""
+    every = {*fold.axes, *fold.attributes[1]}
+    return any(x.operator == "load" and x.attributes[0] in made and {*x.axes} >= every
+               for x in factors(fold.arguments[0]))
 
 
 def as_they_lie(space: Space, group: list[Stage]) -> list[list[Stage]]:
@@ -39,7 +54,7 @@ def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ())
     contraction none of whose axes can be columns is summed up row by row."""
     of_rows, of_contractions = (blocks, (contraction.blocks,)) if gpu else (rows, (lanes, dots))
     outputs = {output.name for output in space.specification.roots()}
-    contractions = {stage.target for stage in space.stages if contains_contraction(stage)}
+    contractions = contractions_of(space.stages)
     indices = {stage.target for stage in space.stages if stage.target not in outputs and "int" in stage.dtype}
     in_one = {mean.mean.target: mean for mean in means}
     within = {stage.target for mean in means for stage in mean.stages[:-1]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -18,7 +18,7 @@ from math import inf, prod
 
 import torch
 
-from samesame.formula.expr import Unsupported
+from samesame.formula.expr import Fn, Unsupported, walk
 from samesame.formula.sizes import value_at
 from samesame.optimize.compiled import Compiled, Description, describe, driver, library
 from samesame.optimize.emit import cpp
@@ -26,11 +26,12 @@ from samesame.optimize.emit.cpp import in_registers
 from samesame.optimize.emit.places import LANES, whole
 from samesame.optimize.ir import Accumulate, Kernel, Loop, Program, Statement, Tile, bound, statements
 from samesame.optimize.machine import Machine, here
+from samesame.optimize.partition import CHEAP
 
 NEAR = 1024, 4096                                    # sums side by side that are kept in memory
 TOGETHER = 16                                        # candidates in one compilation
 PACKED = 4 << 30                                     # bytes of packed weights that candidates may hold at a time
-COMPILING = 0.25                                     # seconds a candidate, about; a guess to cut short budgets by
+COMPILING, A_SECOND = 0.25, 60_000                   # seconds at least; characters, about: guesses to cut budgets by
 MOST = 256                                           # choices of numbers for one program, each number by itself
 HOPELESS = 3                                         # times the best: dropped after one call
 CALLS = 3                                            # timed ones in a turn of the first round
@@ -58,6 +59,7 @@ class Choice:
     numbers: Mapping[str, int]
     roles: Mapping[str, int]
     kernels: Program
+    printed: tuple[str, ...] = ()
     call: Compiled | None = None
     times: list[float] = field(default_factory=list)
 
@@ -81,9 +83,8 @@ def tune(
     kept: list[Choice] = []
     tried: list[Choice] = []
     while found and (not kept or time.monotonic() + COMPILING < until):
-        affordable = max(2, int((until - time.monotonic()) / 2 / COMPILING))
-        several, found = _batch(found, min(TOGETHER, affordable))
-        started = _compiled(several, machine)
+        several, found = _batch(found, (until - time.monotonic()) / 2, machine)
+        started = _compiled(several)
         tried += started
         if alone:
             kept = started
@@ -136,17 +137,19 @@ def candidates(programs: Sequence[Program], sizes: Mapping[str, int], machine: M
 
 def worth(machine: Machine, tile: Tile, length: int, program: Program) -> list[int]:
     """The numbers worth trying for a tile, by its role."""
-    w = machine.lanes
+    w, costly = machine.lanes, takes_functions(program)
     match tile.role:
         case "lanes":
             most = -(-length // w) * w
-            return sorted({min(w * k, most) for k in (1, 2, 3, 4, 6)})
+            return sorted({min(w * k, most) for k in ((1, 2) if costly else (1, 2, 3, 4, 6))})
         case "beside":                               # in registers, or in memory that is near
             return sorted({min(n, -(-length // w) * w) for n in (w, 2 * w, 4 * w, 8 * w, *NEAR)})
         case "across":
             return sorted({min(n, length) for n in (8, 16, 32)})
         case "along":
             return sorted({min(w * k, -(-length // w) * w) for k in (1, 2, 8)})
+        case "rows" | "columns" if costly:
+            return sorted({min(k, length) for k in (1, 2)})
         case "rows" | "columns":
             return sorted({min(k, length) for k in (1, 2, 4, 6, 8)} | ({length} if length <= 16 else set()))
         case "depth":
@@ -156,6 +159,14 @@ def worth(machine: Machine, tile: Tile, length: int, program: Program) -> list[i
         case "parts":                                # how long they are
             return sorted({-(-length // k) for k in (2, 4, 8)})
     return [min(length, w)]
+
+
+def takes_functions(program: Program) -> bool:
+    """Whether a term of a sum takes functions. These are what takes the time, and what compilers take long for, so that
+    few are written out side by side."""
+    sums = (s.value for kernel in program.kernels if not kernel.ahead for s in statements(kernel.body)
+            if isinstance(s, Accumulate))
+    return any(isinstance(e, Fn) and e.name not in CHEAP for value in sums for e in walk(value))
 
 
 def registers(kernel: Kernel, machine: Machine) -> int:
@@ -187,13 +198,18 @@ def _promise(candidate: Choice, learnt: Sequence[Mapping[str, int]]) -> tuple[in
     return rank, -prod(number for role, number in candidate.roles.items() if role in ("rows", "lanes", "columns"))
 
 
-def _batch(found: list[Choice], most: int) -> tuple[list[Choice], list[Choice]]:
-    """The first ones, as many as may hold packed weights at a time."""
-    held, count = 0, 0
-    for c in found[:most]:
+def _batch(found: list[Choice], seconds: float, machine: Machine) -> tuple[list[Choice], list[Choice]]:
+    """The first ones, printed: as many as may hold packed weights at a time, and, but for two, are compiled in so many
+    seconds."""
+    held, length, count = 0, 0, 0
+    for c in found[:TOGETHER]:
         packed = [b for kernel in c.kernels.kernels if kernel.ahead for b in kernel.writes]
         held += sum(b.itemsize * prod(map(whole, b.shape)) for b in packed)
-        if count and held > PACKED:
+        c.kernels = Program(tuple(replace(kernel, name=f"{kernel.name} {count}") for kernel in c.kernels.kernels))
+        with suppress(Unsupported):
+            c.printed = tuple(cpp.function(kernel, machine.lanes) for kernel in c.kernels.kernels)
+        length += sum(map(len, c.printed))
+        if count and (held > PACKED or (count > 1 and length > seconds * A_SECOND)):
             break
         count += 1
     return found[:count], found[count:]
@@ -202,17 +218,12 @@ def _batch(found: list[Choice], most: int) -> tuple[list[Choice], list[Choice]]:
 # ---------------------------------------------------------------------------------------------------------- measurement
 
 
-def _compiled(several: list[Choice], machine: Machine) -> list[Choice]:
-    """All of them in one library, each under names of its own."""
+def _compiled(several: list[Choice]) -> list[Choice]:
+    """All of them in one library, each under names of its own; but those that cannot be printed."""
     functions, named = [LANES.read_text()], list[tuple[Choice, Description, str]]()
-    for i, c in enumerate(several):
-        own = Program(tuple(replace(kernel, name=f"{kernel.name} {i}") for kernel in c.kernels.kernels))
-        try:
-            printed = [cpp.function(kernel, machine.lanes) for kernel in own.kernels]
-        except Unsupported:
-            continue
-        description = describe(own, *_interface(own))
-        functions += [*printed, driver(description, f"run{i}")]
+    for i, c in enumerate(c for c in several if c.printed):
+        description = describe(c.kernels, *_interface(c.kernels))
+        functions += [*c.printed, driver(description, f"run{i}")]
         named.append((c, description, f"run{i}"))
     if not named:
         return []

@@ -121,6 +121,12 @@ class Relating:
         self.related[right] = (left, Whole(left.name), evidence)
         return evidence
 
+    def leads_to_outputs(self) -> bool:
+        """Whether steps lead from each output to the other program's; a proof that does not count is none."""
+        graph, term = self.joint.egraph, self.joint.term
+        pairs = zip(self.left.roots, self.right.roots, strict=True)
+        return all(graph.equal(term[a], term[b]) for (_, a), (_, b) in pairs)
+
     def congruent(self, node: Node) -> Evidence:
         """Evidence for a right tensor that stands in one class with a left one without a proof of its own."""
         if node.operator == "input":

@@ -21,7 +21,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from samesame.capture.calls import SECOND_INPUT, CallRecorder
-from samesame.capture.exits import OF_NUMBERS
+from samesame.capture.exits import OF_NUMBERS, may_want_gradients
 from samesame.capture.memory import place_of
 from samesame.capture.program import Program
 from samesame.capture.reading import ONLY_WARN
@@ -40,7 +40,7 @@ from samesame.capture.sizes.followed import (
 )
 from samesame.capture.snapshot import kept
 from samesame.capture.spelled import SAME
-from samesame.evidence import SamesameError
+from samesame.evidence import Refused, SamesameError
 from samesame.formula.expr import Expr, Size, add, const, floordiv
 from samesame.graph import Graph, Node, Origin, map_nodes
 from samesame.operators.defaults import with_defaults
@@ -77,22 +77,27 @@ class LetOut:
 @dataclass(slots=True)
 class Followings:
     """What one run asked of its sizes: conditions, where sizes were lost, which numbers torch was given, whose values
-    were looked at; `nodes` are all of the tape, and `failed` says why the run could not be followed at all."""
+    were looked at; `nodes` are all of the tape, and `failed` says why the run could not be followed at all, as where
+    it computes gradients that are off."""
 
     log: Log
     nodes: Sequence[Node] = ()
     calls: list[Call] = field(default_factory=list)
     let_out: list[LetOut] = field(default_factory=list)
     failed: str = ""
+    differentiates: bool = False
 
 
 def follow(program: Any, example: Any, recorded: Graph, how: str = "record") -> Followings:
-    """Run a program once more on the example on which it was recorded, with sizes that remember."""
+    """Run a program once more on the example on which it was recorded, with sizes that remember; with gradients where
+    it computes some, as it is recorded then."""
     if how not in ("record", "gradients"):
         return Followings(Log(Origin), failed=f"sizes cannot be followed through torch.export (--how {how})")
     target = Program(program, example, how == "gradients")
     with few_threads(tensor.numel() for tensor in target.held):
         found = _followed(_recorder(target, recorded))
+    if how == "record" and found.differentiates:
+        return follow(program, example, recorded, "gradients")
     other = None if found.failed else _first_other(recorded, found)
     if other is not None:
         found.failed = f"{other.origin.spoken} does something else while sizes are followed"
@@ -135,6 +140,7 @@ def _followed(recorder: _Recorder) -> Followings:
             recorder.memory.read(output)
     except SamesameError as refused:
         recorder.followings.failed = str(refused)
+        recorder.followings.differentiates = isinstance(refused, Refused) and may_want_gradients(refused)
     finally:
         taken_back(recorder.followings.log)
         recorder.restore()
