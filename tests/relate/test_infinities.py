@@ -166,7 +166,19 @@ class Looking(torch.nn.Module):
         return x + self.table[mask.long()]
 
 
+def of_arrivals(at):
+    """Numbers less the largest of those that arrive at a place; where none does it is −∞."""
+    def program(x, m, p):
+        there = m[0].long()
+        largest = x.new_full((3,), -math.inf).scatter_reduce(0, there, x[0], "amax")
+        return x[0] - largest.gather(0, at(there, m))
+
+    return program
+
+
 CASES = {
+    "less the largest at its own place": (of_arrivals(lambda there, m: there), NONE),
+    "less the largest at another place": (of_arrivals(lambda there, m: m[1].long()), REACHED),
     "a mask": (of_hidden(lambda h, p: h), HIDDEN),
     "a large number": (lambda x, m, p: torch.where(x > 50, -math.inf, x), HIDDEN),
     "a table that is looked up": (Looking(), HIDDEN),

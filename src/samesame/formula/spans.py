@@ -28,6 +28,8 @@ from samesame.formula.expr import (
     NEG_INF,
     ZERO,
     Add,
+    And,
+    Compare,
     Expr,
     Extremum,
     Fn,
@@ -42,6 +44,7 @@ from samesame.formula.expr import (
     Pow,
     Where,
     exp,
+    substitute,
     walk,
 )
 from samesame.formula.infinite import PLUS_INFINITY
@@ -275,8 +278,13 @@ def is_bound(bound: Expr, x: Expr) -> bool:
 
 
 def is_instance(body: Expr, x: Expr, over: tuple[Index, ...]) -> bool:
-    """Whether x is the body at some place that the indices run over."""
+    """Whether x is the body at some place that the indices run over, where nothing hides it: among the edges of a node
+    is each edge that leads there."""
     at = dict[Index, Expr]()
+    conditions: tuple[Expr, ...] = ()
+    if isinstance(body, Where) and body.otherwise is NEG_INF:
+        conditions = body.condition.arguments if isinstance(body.condition, And) else (body.condition,)
+        body = body.then
 
     def meet(a: Expr, b: Expr) -> bool:
         if isinstance(a, Index) and a in over:
@@ -288,7 +296,14 @@ def is_instance(body: Expr, x: Expr, over: tuple[Index, ...]) -> bool:
                 return meet(argument, found)
         return a is b and not a.free.intersection(over)
 
-    return meet(body, x) and all(v in at or EVIDENT.some((v,)) for v in over)      # a constant is none of no places
+    def is_met(condition: Expr) -> bool:
+        if not isinstance(condition, Compare) or condition.op not in ("=", "≤"):
+            return False
+        return substitute(condition.left, at) is substitute(condition.right, at)
+
+    if not meet(body, x) or not all(map(is_met, conditions)):
+        return False
+    return all(v in at or EVIDENT.some((v,)) for v in over)      # a constant is none of no places
 
 
 def _runs_over(index: Index, place: Expr) -> bool:

@@ -30,7 +30,8 @@ from samesame.relate.joint import IDENTITIES, kind_of
 
 # A difference is told from the formulas of its sides, as far as these say what is never below what.
 DIFFERENCES = frozenset(f"aten.{name}" for name in ("sub", "rsub", "add"))
-BOUNDS = frozenset(f"aten.{name}" for name in ("amax", "max", "maximum", "logsumexp", "logaddexp", "neg"))
+BOUNDS = frozenset(f"aten.{name}" for name in (
+    "amax", "max", "maximum", "logsumexp", "logaddexp", "neg", "scatter_reduce", "gather"))
 POINTS = torch.tensor([-math.inf, -1, 0, 1, math.inf], dtype=torch.float64)       # among the spans
 
 
