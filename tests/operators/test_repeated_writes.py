@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Unsupported, floordiv, index, mod
+from samesame.formula.expr import Expr, Unsupported, const, floordiv, index, lt, mod, where
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.operators import meaning_of
 from samesame.operators.indexing import elements_distinct
@@ -48,6 +48,30 @@ def test_rows_are_written_at_places_of_which_no_two_are_equal() -> None:
         result = rows_put(leaf("places", (3,), "int", (0, 5)))
     found = evaluate(result, {"x": X.numpy(), "places": places, "new": new})
     assert np.array_equal(found, X[0].index_put((torch.tensor(places),), torch.tensor(new)).numpy())
+
+
+def listed(numbers: list[int]) -> Tensor:
+    """The numbers as they are written out, one after another."""
+    def element(v: Expr) -> Expr:
+        found = const(numbers[-1])
+        for k in reversed(range(len(numbers) - 1)):
+            found = where(lt(v, k + 1), numbers[k], found)
+        return found
+
+    return tensor((len(numbers),), element, "int")
+
+
+@pytest.mark.parametrize("numbers", [[4, 0, 3], [2], [5, 1]])
+def test_rows_are_written_at_a_list_of_places(numbers: list[int]) -> None:
+    new = np.arange(len(numbers)) + 0.5
+    found = evaluate(rows_put(listed(numbers)), {"x": X.numpy(), "new": new})
+    assert np.array_equal(found, X[0].index_put((torch.tensor(numbers),), torch.tensor(new)).numpy())
+
+
+@pytest.mark.parametrize("numbers", [[4, 0, 4], [1, 1], [-1, 5]])
+def test_rows_are_not_written_at_a_list_with_repetitions(numbers: list[int]) -> None:
+    with pytest.raises(Unsupported, match="may repeat"):
+        rows_put(listed(numbers))
 
 
 def put_at_digits(size: int, other: str) -> Tensor:

@@ -202,3 +202,35 @@ def test_between_minus_infinity_and_a_number_lie_no_numbers() -> None:
         return (0.75 * x.masked_fill(mask, -math.inf) + 0.25 * y).softmax(-1)
 
     assert check(between, weighted, given).evidence < Rung.PROVED_HERE
+
+
+class Mixed(nn.Module):
+    """Experts mixed by a gate, of a logarithm that may be −∞: no law tells a product with a weight that may be 0."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.inner, self.outer = nn.Linear(5, 3, bias=False), nn.Linear(4, 6), nn.Linear(6, 1)
+        self.experts = nn.Parameter(torch.randn(3, 5, 4))
+
+    def forward(self, x):
+        x = x.log()
+        made = F.relu(torch.einsum("bd,edh->beh", x, self.experts))
+        mixed = torch.einsum("be,beh->bh", F.softmax(self.gate(x), -1), made)
+        return torch.sigmoid(self.outer(F.relu(self.inner(mixed))).squeeze(-1))
+
+
+class MixedByHand(Mixed):
+    def forward(self, x):
+        x = x.log()
+        made = F.relu(torch.einsum("ab,cbd->acd", x, self.experts))
+        scores = F.linear(x, self.gate.weight)
+        share = torch.exp(scores - scores.amax(-1)[:, None])
+        mixed = torch.einsum("ab,bca->ac", share / share.sum(-1)[:, None], made.permute(1, 2, 0))
+        hidden = F.relu(F.linear(mixed, self.inner.weight) + self.inner.bias)
+        return torch.sigmoid(hidden @ self.outer.weight[0] + self.outer.bias[0])
+
+
+def test_what_is_written_alike_is_the_same_of_infinities():
+    left, right = Mixed(), MixedByHand()
+    right.load_state_dict(left.state_dict())
+    assert check(left, right, (torch.rand(7, 5),)).evidence is Rung.PROVED

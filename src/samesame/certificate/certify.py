@@ -173,7 +173,8 @@ class _Certificate:
             elif node.operator != "input" and terms[name] not in [terms[read.name] for read in node.inputs]:
                 for argument, read in zip(arguments, node.inputs, strict=True):
                     self.derive(argument, terms[read.name])
-        masked = {} if use.masked is None else {"masked": self.masked(*use.masked)}
+        alike = use.masked == "alike"                        # there is no proof of infinities to be replayed
+        masked = {} if use.masked is None else {"masked": None if alike else self.masked(*use.masked)}
         return {"proof": self.proof(id, use.block), "terms": terms, **masked}
 
     def masked(self, id: str, block: Block) -> str | None:

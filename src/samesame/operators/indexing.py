@@ -17,6 +17,7 @@ from samesame.formula.binders import put
 from samesame.formula.expr import (
     NEG_INF,
     Add,
+    Compare,
     Expr,
     FloorDiv,
     Index,
@@ -25,6 +26,7 @@ from samesame.formula.expr import (
     Num,
     Opaque,
     Unsupported,
+    Where,
     add,
     and_,
     const,
@@ -286,8 +288,11 @@ def distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -
 def _slope(e: Expr, v: Index) -> bool:
     """Whether e is a·v + c for a number a ≠ 0, with v in no other place; or where the elements of a row stood that are
     chosen, or sorted, at such an a·v + c, or the elements of a tensor that has no two equal ones: each is another one.
+    So are the numbers of a list without repetitions, one for each v.
     """
     match e:
+        case Where():
+            return _lists(e, v)
         case Index():
             return e is v
         case Load(known, (place,)):
@@ -323,6 +328,20 @@ def elements_distinct(leaves: Iterable[str]) -> Iterator[None]:
 def _check_distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> None:
     if not distinct(positions, extents):
         raise Unsupported(REPEATED)
+
+
+def _lists(e: Expr, v: Index) -> bool:
+    """Whether e is one number where v < 1, another where v < 2, and so on to v's end: no two of them the same."""
+    numbers = list[Expr]()
+    while isinstance(e, Where):
+        match e.condition:
+            case Compare("<", left, Num(value)) if left is v and value == len(numbers) + 1:
+                numbers.append(e.then)
+                e = e.otherwise
+            case _:
+                return False
+    numbers.append(e)
+    return all(isinstance(n, Num) for n in numbers) and len({*numbers}) == len(numbers) == plain(v.extent)
 
 
 REPEATED = "a write whose positions may repeat: the last one would win"

@@ -6,6 +6,10 @@ alone. So where a tensor at the frontier may be infinite, the claim is proved on
 `h` becomes `h.masked_fill(m, −∞)` with `h` and `m` free, and what the laws of formulas know of −∞ decides. With a mask
 that is false throughout it is the claim itself, so that nothing else has to be proved beside it.
 
+No law says what ∞·w is for a weight that may be 0, and none has to where both sides are written alike: sums of products
+in another order, of operators that compute what their formula says whatever they are given. (A softmax is none: its
+formula does not take the maximum away.)
+
 The example need not show it: its masks may hide nothing, its numbers be of one sign. So it is told from the operators
 that make a tensor whether it may be infinite with any masks and any numbers (infinities.py). The example is asked only
 for what these do not tell: whether it holds a NaN, and what operators without a formula make of numbers.
@@ -19,14 +23,37 @@ from dataclasses import replace
 
 import torch
 
+from samesame.formula.alike import alike
+from samesame.formula.expr import Unsupported
 from samesame.formula.spans import ABOVE, BELOW, INFINITE, Spans
 from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators.execute import is_finite
+from samesame.operators.table import movements, packet
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.infinities import lying
+from samesame.relate.joint import IDENTITIES
+from samesame.relate.meanings import meanings
 
 FILLS = {"aten.isneginf.default": -math.inf, "aten.isposinf.default": math.inf}      # by the operator that tells where
 SPANS = {"aten.isneginf.default": BELOW, "aten.isposinf.default": ABOVE}
+
+
+LITERAL = frozenset(f"aten.{name}" for name in (
+    "add", "sub", "rsub", "mul", "neg", "sum", "mean", "linear", "addmm", "mm", "mv", "dot", "bmm", "baddbmm", "matmul",
+    "einsum", "relu", "masked_fill", "exp", "sigmoid", "tanh"))
+
+
+def is_written_alike(claim: Block) -> bool:
+    """Whether both sides are one formula but for the order of terms, of operators that compute just that."""
+    computed = {packet(node.operator) for node in claim.graph.nodes if not node.is_source}
+    if not computed <= LITERAL | IDENTITIES | movements():
+        return False
+    try:
+        left, right = meanings(claim)
+        indices, element = left.element()
+        return left.shape == right.shape and alike(element, right[indices])
+    except (Unsupported, RecursionError):
+        return False
 
 
 def infinite(

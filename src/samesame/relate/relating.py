@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import chain, count, islice, product, zip_longest
 from types import MappingProxyType
+from typing import Literal
 
 import torch
 
@@ -25,7 +26,7 @@ from samesame.formula.spans import ALL, Spans
 from samesame.graph import Graph, Node
 from samesame.operators.execute import elements, few_threads
 from samesame.relate.assumed import Told, as_tested
-from samesame.relate.at_infinity import infinite, masked
+from samesame.relate.at_infinity import infinite, is_written_alike, masked
 from samesame.relate.blocks import JOINS, Block, TooLarge, cut, tied_together
 from samesame.relate.infinities import lying, spans_of
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
@@ -59,14 +60,15 @@ Claims = Callable[[Block], Block | None]
 @dataclass(frozen=True, slots=True)
 class Use:
     """One use of a proof: the right term is the layout of the left one, by the evidence with this id, for the block.
-    Where tensors before it may be infinite, `masked` is the id and the block of the claim with any mask in front."""
+    Where tensors before it may be infinite, `masked` is the id and the block of the claim with any mask in front, or
+    says that both sides are written alike."""
 
     id: str
     left: int
     right: int
     layout: Layout
     block: Block
-    masked: tuple[str, Block] | None = None
+    masked: tuple[str, Block] | Literal["alike"] | None = None
 
 
 @dataclass(slots=True)
@@ -549,7 +551,7 @@ def _without_neighbours(joint: JointGraph, left: int, right: int, layout: Layout
 
 def _at_infinity(
     relating: Relating, claim: Block, evidence: Evidence, spans: Mapping[str, Spans]
-) -> tuple[tuple[Assumption, ...], tuple[str, Block] | None] | str:
+) -> tuple[tuple[Assumption, ...], tuple[str, Block] | Literal["alike"] | None] | str:
     """What a proof of the claim takes for granted where tensors at its frontier may be infinite, and the proof with any
     mask in front of them; or, in words, that it takes them to be finite, where it holds of numbers alone."""
     told, joint = relating.told, relating.joint
@@ -559,6 +561,8 @@ def _at_infinity(
     found = infinite(claim, spans, values)
     if not found or evidence.rung < Rung.PROVED_HERE:
         return (), None
+    if all(found.values()) and is_written_alike(claim):
+        return (), "alike"
     hidden, masks = masked(claim, found)
     proof = relating.prover.decide(hidden) if all(found.values()) else None
     if proof is None or proof.rung < evidence.rung or _asks_of_free(claim, proof):
