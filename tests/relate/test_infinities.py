@@ -176,7 +176,22 @@ def of_arrivals(at):
     return program
 
 
+def of_what_arrives(reduce, other):
+    """The greatest or least of what arrives at a place, and zeros elsewhere; or where something arrives at others."""
+    def program(x, m, p):
+        there = m[0].long()
+        found = x.new_full((3,), -math.inf).scatter_reduce(0, there, x[0], reduce)
+        some = torch.stack([(there + other == k).any() for k in range(3)])
+        return torch.where(some, found, 0.0) if other else x.new_zeros(3).scatter_reduce(
+            0, there, x[0], reduce, include_self=False)
+
+    return program
+
+
 CASES = {
+    "the greatest of what arrives": (of_what_arrives("amax", 0), NONE),
+    "the least of what arrives": (of_what_arrives("amin", 0), NONE),
+    "the greatest where something else arrives": (of_what_arrives("amax", 1), HIDDEN),
     "less the largest at its own place": (of_arrivals(lambda there, m: there), NONE),
     "less the largest at another place": (of_arrivals(lambda there, m: m[1].long()), REACHED),
     "a mask": (of_hidden(lambda h, p: h), HIDDEN),

@@ -25,7 +25,9 @@ import numpy as np
 
 from samesame.formula.definite import EVIDENT
 from samesame.formula.expr import (
+    FALSE,
     NEG_INF,
+    TRUE,
     ZERO,
     Add,
     And,
@@ -186,8 +188,8 @@ class Places:
                 return POSITIVES
             case Load(leaf, _):
                 return self.known.get(leaf.name, OF_KIND[leaf.kind])
-            case Where(_, then, otherwise):
-                return self.of(then) | self.of(otherwise)
+            case Where(condition, then, otherwise):
+                return self.of(of_some(condition, then)) | self.of(otherwise)
             case Add(terms):
                 return self._sum(terms)
             case Mul(factors):                       # x·x is a square
@@ -248,6 +250,17 @@ def _larger(a: int, b: int) -> Spans:
 
 def _smaller(a: int, b: int) -> Spans:
     return frozenset([min(a, b)])
+
+
+def of_some(condition: Expr, then: Expr) -> Expr:
+    """The same, or what lies where it does: the greatest of what arrives at a place, where something does."""
+    match condition, then:
+        case Fold("any", over, arrives), Fold("max", bound, Where(hit, value, nothing)) if nothing is NEG_INF:
+            if isinstance(arrives, Where) and (arrives.then, arrives.otherwise) == (TRUE, FALSE):
+                arrives = arrives.condition
+            if len(over) == len(bound) and substitute(arrives, dict(zip(over, bound, strict=True))) is hit:
+                return value
+    return then
 
 
 def _in_place(body: Expr, nothing: Expr) -> Expr:
