@@ -134,3 +134,81 @@ def least_scale_one_off(gate):
     for t in range(1, gate.shape[1]):
         top = torch.maximum(top - 0.5 * (t + 1), gate[:, t])
     return top
+
+
+@triton.jit
+def stepped_kernel(gate, y, T, BLOCK: tl.constexpr):
+    """What is held is scaled by another power of the maximum in each step, and is no sum of what each step gave."""
+    b = tl.program_id(0)
+    total, top = 0.0, 0.0
+    for t in range(T):
+        i = tl.load(gate + b * T + t)
+        now = tl.maximum(top - 0.5, i)
+        total = total * tl.exp((t + 1) * (top - 0.5 - now)) + tl.exp((t + 1) * (i - now))
+        top = now
+    tl.store(y + b, total)
+
+
+def launch_stepped(B=2, T=4):
+    gate = torch.randn(B, T)
+    y = torch.empty(B)
+    stepped_kernel[(B,)](gate, y, T, BLOCK=16)
+    return y
+
+
+def stepped(gate):
+    k = torch.arange(gate.shape[1])
+    own = gate - 0.5 * (gate.shape[1] - 1 - k)
+    top = torch.maximum(own.amax(1), torch.full_like(own[:, 0], -0.5 * gate.shape[1]))
+    return torch.exp((k + 1) * (own - top[:, None])).sum(1)
+
+
+@triton.jit
+def tempered_kernel(temperature, gate, x, y, T, BLOCK: tl.constexpr):
+    """A softmax with a temperature of each row, taken in the exponents; no shift."""
+    b = tl.program_id(0)
+    scale = tl.exp(tl.load(temperature + b))
+    total, weight, top = 0.0, 0.0, -float("inf")
+    for t in range(T):
+        i = tl.load(gate + b * T + t)
+        now = tl.maximum(top, i)
+        before, new = tl.exp(scale * (top - now)), tl.exp(scale * (i - now))
+        total, weight, top = total * before + new * tl.load(x + b * T + t), weight * before + new, now
+    tl.store(y + b, total / weight)
+
+
+def launch_tempered(B=2, T=4):
+    temperature, gate, x = torch.randn(B), torch.randn(B, T), torch.randn(B, T)
+    y = torch.empty(B)
+    tempered_kernel[(B,)](temperature, gate, x, y, T, BLOCK=16)
+    return y
+
+
+def tempered(temperature, gate, x):
+    return (torch.softmax(temperature.exp()[:, None] * gate, -1) * x).sum(-1)
+
+
+@triton.jit
+def nothing_before_kernel(forget, gate, y, T, BLOCK: tl.constexpr):
+    """Broken: the gate of the step before, of which the first has none, beside −∞."""
+    b = tl.program_id(0)
+    total, top = 0.0, -float("inf")
+    for t in range(T):
+        f = tl.load(forget + b * T + t - 1, mask=t > 0)
+        i = tl.load(gate + b * T + t)
+        now = tl.maximum(top + f, i)
+        total = total * tl.exp(top + f - now) + tl.exp(i - now)
+        top = now
+    tl.store(y + b, total * tl.exp(top))
+
+
+def launch_nothing_before(B=2, T=4):
+    forget, gate = torch.randn(B, T), torch.randn(B, T)
+    y = torch.empty(B)
+    nothing_before_kernel[(B,)](forget, gate, y, T, BLOCK=16)
+    return y
+
+
+def nothing_before(forget, gate):
+    later = forget[:, :-1].flip(1).cumsum(1).flip(1)
+    return torch.exp(gate + torch.cat([later, torch.zeros_like(later[:, :1])], 1)).sum(1)

@@ -17,7 +17,7 @@ from samesame.capture import capture
 from samesame.optimize.algebra import specified
 from samesame.optimize.forms import Form, Part, Place, fn, fold, load, number, plus, times
 from samesame.optimize.names import Digests, digits, places_of
-from samesame.optimize.native import native
+from samesame.optimize.native import in_stages, native
 from samesame.optimize.partition import stages
 from samesame.optimize.portions import Held
 from samesame.optimize.specification import Output
@@ -98,17 +98,55 @@ def test_a_portion_that_comes_first_is_read_of_the_whole() -> None:
         assert [stage.axes for stage in found if "w" in stage.reads] == [("m", "q")]
 
 
-def test_heads_in_groups_are_projected_once_and_computed_as_torch_does() -> None:
+class InTwoWays(nn.Module):
+    """Columns in eights for scores, in sixteens for a norm, and as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q = nn.Linear(12, 32, bias=False)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = self.q(x)
+        heads, wide = y.view(5, 4, 8), y.view(5, 2, 16)
+        return torch.tanh(torch.einsum("mhd,nhd->hmn", heads, heads)), torch.rsqrt(wide.square().mean(-1) + 1e-6), y
+
+
+class GroupsFirst(nn.Module):
+    """Scores group by group, under a norm of each head, and then what heads hold: no proof has both in one tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k = nn.Linear(24, 32, bias=False), nn.Linear(24, 16, bias=False)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = self.q(x)
+        q, k = y.view(5, 2, 2, 8), self.k(x).view(5, 2, 8)
+        beside = q.square().sum(-1).permute(1, 2, 0)[..., None]
+        return torch.einsum("igrd,jgd->grij", q, k) / (1 + beside), y.view(5, 4, 8).square().sum(-1)
+
+
+def computed(program: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+    """That kernels are proved, and compute what torch does."""
+    specification = specified(program, inputs, capture(program, inputs))
+    whole, kept = in_stages(specification, [output.form for output in specification.roots()])
+    made = native(whole, untimed, kept)
+    names, outputs = [whole.named(role) for role in ("input", "weight")], whole.outputs
+    run = compile_program(made.program, *names, [output.name for output in outputs])
+    tensors = {**dict(zip(names[0], inputs, strict=True)), **dict(program.named_parameters())}
+    with torch.no_grad():
+        found, expected = run(*(tensors[each] for each in run.arguments)), program(*inputs)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for result, wanted, output in zip(found, expected, outputs, strict=True):
+        torch.testing.assert_close(result.as_strided(*made.layout(output)), wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("program", "widths"), [(Grouped, (24, 4)), (InTwoWays, (12,)), (GroupsFirst, (24,))])
+def test_what_is_read_in_digits_is_computed_as_torch_does(program: type[nn.Module], widths: tuple[int, ...]) -> None:
+    computed(program(), tuple(torch.randn(5, width) for width in widths))
+
+
+def test_heads_in_groups_are_projected_once() -> None:
     program, inputs = Grouped(), (torch.randn(5, 24), torch.randn(5, 4))
     specification = specified(program, inputs, capture(program, inputs))
     found = stages(specification.outputs, specification.extents, specification.named("weight"))
     assert sum("q.weight" in stage.reads for stage in found) == 1
-    made = native(specification, untimed)
-    run = compile_program(made.program, specification.named("input"), specification.named("weight"),
-                          [output.name for output in specification.outputs])
-    tensors = {**dict(zip(specification.named("input"), inputs, strict=True)), **dict(program.named_parameters())}
-    with torch.no_grad():
-        (result,) = run(*(tensors[each] for each in run.arguments))
-        expected = program(*inputs)
-    result = result.as_strided(*made.layout(specification.outputs[0]))
-    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)

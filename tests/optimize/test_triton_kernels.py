@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 from tests.optimize.programs_as_forms import attention, gated_mlp, low_rank, rms_norm_then_linear, two_norms
-from tests.optimize.triton_modules import Printed, elementwise, layer_norm, of_a_vector, printed, softmax
+from tests.optimize.triton_modules import (
+    Printed,
+    elementwise,
+    elu,
+    elu_of_a_product,
+    layer_norm,
+    of_a_vector,
+    printed,
+    softmax,
+)
 
 from samesame.optimize.lifted import NotLifted
 from samesame.optimize.partition import stages
@@ -32,7 +41,7 @@ def test_every_map_for_a_gpu_is_proved(program: Callable[[], Specification]) -> 
 
 
 @pytest.mark.parametrize("program", [
-    elementwise, layer_norm, rms_norm_then_linear, of_a_vector,
+    elementwise, layer_norm, rms_norm_then_linear, of_a_vector, elu, elu_of_a_product,
     *(pytest.param(p, marks=LONG) for p in (softmax, two_norms, gated_mlp, low_rank, attention)),
 ], ids=lambda p: p.__name__)
 def test_every_kernel_is_lifted_back(program: Callable[[], Specification], tmp_path: Path) -> None:

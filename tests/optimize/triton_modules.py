@@ -49,6 +49,17 @@ def of_a_vector() -> Specification:
     return Specification("of a vector", tensors, dict(n=N, k=K), (Output("y", y, (("n",),), "float32"),))
 
 
+def elu_of_a_product() -> Specification:
+    y = fn("elu", fold("sum", "k", times(load("x", "m", "k"), load("w", "n", "k"))))
+    tensors = {"x": tensor("x", M, K, role="input"), "w": tensor("w", N, K)}
+    return Specification("elu", tensors, dict(m=M, n=N, k=K), (Output("y", y, (("m",), ("n",)), "float32"),))
+
+
+def elu() -> Specification:
+    """A choice by what is chosen."""
+    return of_rows("elu", plus(fn("elu", load("x", "m", "k")), load("g", "k")), "g")
+
+
 @dataclass
 class Printed:
     """A module, what is needed to lift it back, and its loop nests with numbers for tiles."""

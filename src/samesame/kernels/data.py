@@ -23,7 +23,6 @@ from samesame.formula.expr import (
     Compare,
     Expr,
     FloorDiv,
-    Fold,
     Load,
     Mul,
     Not,
@@ -39,7 +38,6 @@ from samesame.formula.expr import (
 from samesame.formula.show import unicode
 from samesame.formula.sizes import value_at
 from samesame.kernels import concrete, obligations
-from samesame.kernels.formulas.defined import Definedness
 from samesame.kernels.formulas.present import presentable
 from samesame.kernels.formulas.simplify import literals
 from samesame.kernels.indices import integers
@@ -49,7 +47,7 @@ from samesame.kernels.stated import Sum
 from samesame.kernels.tiles.detile import Write
 from samesame.kernels.tiles.memory import flat_range, in_shape, is_contiguous
 from samesame.kernels.tiles.memory import readings as indices_at
-from samesame.kernels.verdict import Formula, Obligation
+from samesame.kernels.verdict import Obligation
 
 Reading = Callable[[Expr, Expr], "tuple[Expr, Expr] | None"]  # of an index and its end: an element, and what ends it
 
@@ -244,23 +242,6 @@ def uncounted(kernel: Kernel) -> Iterator[Obligation]:
             first = int(np.flatnonzero(line < 1)[0])
             told = f"{element_name(kernel, name, first)} = {line[first]:g}"
             yield Obligation("data", "undecided", f"{name}[…] ≥ 1 is needed, and the example has {told}")
-
-
-def uncounted_lengths(kernel: Kernel, formulas: Iterable[Formula], definedness: Definedness) -> frozenset[str]:
-    """Tensors of lengths that maxima are taken over where formulas are left with an infinity, if no element in the
-    example is below 1."""
-    found = set[str]()
-    for _, expr in (formula.expr for formula in formulas if formula.expr is not None):
-        if not definedness.is_told(expr):
-            maxima = (e for e in walk(expr) if isinstance(e, Fold) and e.monoid in ("max", "min"))
-            found |= {e.leaf.name.removesuffix("*") for fold in maxima for v in fold.bound for e in walk(v.extent)
-                      if isinstance(e, Load) and e.leaf.kind == "int" and not is_undefined(e)}
-    values = kernel.machine.launch.values
-    try:
-        some = [name for name in found if values is not None and bool((np.asarray(values(name)) > 0).all())]
-    except Refused:
-        return frozenset()
-    return frozenset(f"{name}*" for name in some)
 
 
 def broken(kernel: Kernel, access: Write, use: Use) -> Obligation:

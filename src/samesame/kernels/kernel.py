@@ -15,12 +15,10 @@ from typing import Any
 
 from samesame.evidence import Refused
 from samesame.formula.expr import (
-    ONE,
     TRUE,
     Expr,
     Fold,
     Index,
-    Num,
     Size,
     Unsupported,
     Where,
@@ -35,7 +33,7 @@ from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, tensor_over
 from samesame.kernels import clock, concrete, explained, obligations
 from samesame.kernels.capacity import at_the_end, is_capacity, limits
-from samesame.kernels.data import Conditions, short, uncounted, uncounted_lengths
+from samesame.kernels.data import Conditions, short, uncounted
 from samesame.kernels.divisions import divisions
 from samesame.kernels.execution.descriptors import ALIGNED
 from samesame.kernels.execution.symbolic import Machine
@@ -137,24 +135,19 @@ def is_proved(verdict: KernelVerdict, obligation: str) -> bool:
 
 
 def _lifted(
-    launch: Launch, joined: dict[str, Joined], settings: Settings, once: tuple[Expr, ...] = (),
-    counts: frozenset[str] = frozenset(),
+    launch: Launch, joined: dict[str, Joined], settings: Settings, once: tuple[Expr, ...] = ()
 ) -> KernelVerdict:
-    """Lift the launch; `once` are conditions under which loops are run once at most, for want of a closed form, and
-    `counts` are tensors none of whose elements is 0, as a maximum over none would be left."""
+    """Lift the launch; `once` are conditions under which loops are run once at most, for want of a closed form."""
     started = time.perf_counter()
     verdict = KernelVerdict(launch.name, launch.place)
-    lifting = _Lifting(launch, joined, settings, verdict, once, counts)
+    lifting = _Lifting(launch, joined, settings, verdict, once)
     try:
         with readings() as found:
             lifting.run()
-        more = uncounted_lengths(lifting.kernel, verdict.formulas, Definedness(lifting.by_names())) - counts
-        if more and clock.left():
-            return _lifted(launch, joined, settings, once, counts | more)
         verdict.readings = sorted(map(str, found))
     except MoreThanOnce as found_none:
         if clock.left() and len(once) < MOST_PRECONDITIONS and lifting.may_assume(found_none.once):
-            return _lifted(launch, joined, settings, (*once, found_none.once), counts)
+            return _lifted(launch, joined, settings, (*once, found_none.once))
         verdict.unsupported.append(str(found_none))
     except (Refused, Unsupported) as refused:
         verdict.unsupported.append(str(refused))
@@ -173,9 +166,7 @@ class _Lifting:
         settings: Settings,
         verdict: KernelVerdict,
         once: tuple[Expr, ...],
-        counts: frozenset[str],
     ) -> None:
-        self.counts = counts
         self.launch, self.joined, self.settings, self.verdict = launch, joined, settings, verdict
         self.prover = IndexProver(settings.work, ASKING * clock.left())
         guards = map(integers.tidied, launch.guards)
@@ -202,12 +193,6 @@ class _Lifting:
                 stated = (e if a is None else a for a, e in zip((claim.low, claim.high), ends, strict=True))
                 low, high = (integers.tidied(const(end)) for end in stated)
                 self.prover.assume_range(f"{name}*", low, high, claim.but)
-        for leaf in sorted(self.counts):
-            name = leaf.removesuffix("*")
-            low, high = self.prover.ranges.get(leaf, tuple(map(const, whole_numbers(memories[name].element))))
-            if not isinstance(low, Num) or low.value < 1:
-                self.verdict.stated.append(f"{name}[…] ≥ 1")
-                self.prover.assume_range(leaf, ONE, high)
 
     def run(self) -> None:
         self.machine = machine = Machine(self.launch, self.prover, means=self.settings.means)

@@ -299,10 +299,10 @@ def from_zero_on(
 def from_one_on(
     first: Attempt, stated: list[str], again: Callable[[Sequence[str]], Attempt]
 ) -> tuple[Attempt, list[str]]:
-    """The attempt where data that says how long rows are is 1 at least, if a row of nothing leaves no number, the
-    example has none, and more is proved with it."""
+    """The attempt where data that says how long rows are is 1 at least, if a row of nothing leaves no number, or an
+    infinity, the example has none, and more is proved with it."""
     kernels = [kernel for kernel, _ in first.launched]
-    doubtful = any(o.name == "undefined" and o.state == "undecided" for k in kernels for o in k.obligations)
+    doubtful = any(o.name in ("undefined", "value") and o.state == "undecided" for k in kernels for o in k.obligations)
     names = dict.fromkeys(leaf.removesuffix("*") for kernel in kernels for leaf in kernel.data)
     contracts = [*stated, *(f"1 <= {name}" for name in names if first.has_none_below_one(name))]
     found = attempted_again(again, contracts) if doubtful and len(contracts) > len(stated) else None

@@ -331,22 +331,25 @@ def native(
     specification: Specification, tune: Tune, kept: Sequence[Output] = (), kind: type[Native] = Native,
     means: Sequence[Softmax] = (), until: float = inf,
 ) -> Native:
-    """The fastest kernels, these means in one pass, with short sums in their terms and functions taken once where those
-    are proved. Raises NoSchedule where there are none that are proved until then."""
+    """The fastest kernels, these means in one pass, with short sums in their terms, functions taken once and tensors
+    read in digits where those are proved. Raises NoSchedule where there are none that are proved until then."""
     specification, kept, first = guarded(*without_single(specification, kept))
     plain, written_out = (_cuts(specification, kept, in_terms) for in_terms in (False, True))
     others = [(cut, AT_ONCE) for cut in written_out if cut not in plain]
-    *others, last = [*others, *((cut, COMPOSITION) for cut in plain)]
+    whole = [cut for cut in _cuts(specification, kept, False, False) if cut not in plain]
+    *others, last = [*others, *((cut, COMPOSITION) for cut in (*plain, *whole))]
     for cut, seconds in others:
         with suppress(NoSchedule):
             return _native(specification, [*first, *cut], tune, kept, kind, means, until, seconds)
     return _native(specification, [*first, *last[0]], tune, kept, kind, means, until, last[1])
 
 
-def _cuts(specification: Specification, kept: Sequence[Output], in_terms: bool) -> list[list[Stage]]:
+def _cuts(
+    specification: Specification, kept: Sequence[Output], in_terms: bool, in_digits: bool = True
+) -> list[list[Stage]]:
     """The stages, with functions taken once and as they come, if that is not the same."""
     outputs, weights = (*kept, *specification.outputs), specification.named("weight")
-    plain = stages(outputs, specification.extents, weights, in_terms)
+    plain = stages(outputs, specification.extents, weights, in_terms, in_digits)
     integers = {name for name, tensor in specification.tensors.items() if tensor.kind == "int"}
     integers |= {stage.target for stage in plain if "int" in stage.dtype}
     once = taken_once(plain, lambda axis: size_of([axis], specification.extents), integers)

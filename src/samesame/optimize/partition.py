@@ -62,17 +62,20 @@ class Stage:
 
 
 def stages(
-    outputs: Iterable[Output], extents: Mapping[str, int], weights: Collection[str] = (), in_terms: bool = True
+    outputs: Iterable[Output], extents: Mapping[str, int], weights: Collection[str] = (), in_terms: bool = True,
+    in_digits: bool = True,
 ) -> list[Stage]:
     """The stages that compute the outputs, each after those it reads. `weights` are tensors that may be put in another
-    order ahead. Short sums are written `in_terms`, where that saves a tensor or gives lanes more to do."""
+    order ahead. Short sums are written `in_terms`, where that saves a tensor or gives lanes more to do; tensors are
+    read `in_digits`, where two axes count one of theirs."""
     outputs = tuple(replace(output, form=in_pairs(output.form, extents)) for output in outputs)
     for form in walk(*(output.form for output in outputs)):
         nameless(form)                               # from below, as forms may be deeper than calls
     kept, digests = frozenset[str](), Digests(lambda axis: size_of([axis], extents))
     wider: dict[Hashable, Form] = {}
     while True:                                      # what one stage must keep, or folds, another need not do again
-        cutter = _Cutter(kept, wider, [output.form for output in outputs], digests, extents, weights, in_terms)
+        held, forms = Held(digests, in_digits), [output.form for output in outputs]
+        cutter = _Cutter(kept, wider, held, forms, digests, extents, weights, in_terms)
         cutter.in_terms &= all(cutter.folds_deep(output.form) <= DEEPEST for output in outputs)
         for output in in_order(outputs):
             cutter.output(output)
@@ -266,8 +269,8 @@ NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what su
 
 class _Cutter:
     def __init__(
-        self, kept: frozenset[str], wider: Mapping[Hashable, Form], forms: Collection[Form], digests: Digests,
-        extents: Mapping[str, int], weights: Collection[str], in_terms: bool,
+        self, kept: frozenset[str], wider: Mapping[Hashable, Form], held: Held, forms: Collection[Form],
+        digests: Digests, extents: Mapping[str, int], weights: Collection[str], in_terms: bool,
     ) -> None:
         self.wider = wider                           # of what is read in portions, the portion that holds the others
         self.in_terms = in_terms                     # short sums are written out
@@ -276,7 +279,7 @@ class _Cutter:
         self.anyway = kept - streamed                # what is kept wherever it occurs, without names of axes
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
-        self.held = Held(digests)
+        self.held = held
         self.folded = Counter[str]()            # in how many stages a fold is
         self.taken: dict[str, set[str]] = {}         # factors that take functions, and of which folds they are
         self.folding: dict[Form, int] = {}           # how many folds stand in one another

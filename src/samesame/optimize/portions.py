@@ -24,10 +24,10 @@ class _Tensor(NamedTuple):
 
 
 class Held:
-    """Tensors that are kept, by what is the same for all portions of one."""
+    """Tensors that are kept, by what is the same for all portions of one; if `in_digits` they are read in two, too."""
 
-    def __init__(self, digests: Digests) -> None:
-        self.digests = digests
+    def __init__(self, digests: Digests, in_digits: bool = True) -> None:
+        self.digests, self.in_digits = digests, in_digits
         self.alike = defaultdict[Hashable, list[_Tensor]](list)
 
     def add(self, form: Form, target: str, axes: Sequence[str]) -> None:
@@ -37,7 +37,8 @@ class Held:
 
     def portion(self, form: Form) -> Form | None:
         """What is kept already and holds this form, but for the names of axes and where they begin; at its axes."""
-        for key, here in chain([self.digests.portion(form)], self.digests.in_digits(form)):
+        digits = self.digests.in_digits(form) if self.in_digits else ()
+        for key, here in chain([self.digests.portion(form)], digits):
             for target, axes, _, there in self.alike.get(key, ()):
                 own = dict(zip(there.names, here.names, strict=True))
                 far = {axis: here.begins.get(own[axis], 0) - there.begins.get(axis, 0) for axis in own}

@@ -58,8 +58,6 @@ def tiles(size: Dim, tile: Dim) -> Expr:
     return floordiv(add(size, tile, -1), tile)
 
 
-
-
 @dataclass
 class Space:
     """The tensors of one partition as buffers, over size symbols where the program's own sizes allow it; on how many
@@ -157,10 +155,13 @@ class Space:
                     for axes in (place.axes for place in several):
                         if len(axes) == 1:
                             self.alike[self._first(axes[0])] = self._first(own)
-                        else:                                # heads, read group by group
-                            self.merged.setdefault(base(own), tuple(map(base, axes)))
+                        else:                                # heads, group by group: in two ways, as numbers
+                            digits = tuple(map(base, axes))
+                            if (first := self.merged.setdefault(base(own), digits)) != digits:
+                                pinned |= {base(own), *first, *digits}
                 else:                                        # what is kept is read in parts: their lengths are numbers
-                    pinned |= {base(axis) for place in several for axis in place.axes}
+                    pinned |= {base(axis) for place in several for part in place.parts
+                               for axis in (part.axis, *part.over)}
                 continue
             if turn := self._in_turn(several, tensors[name].shape[d]):
                 turns[name, d] = turn

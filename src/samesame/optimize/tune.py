@@ -59,6 +59,7 @@ class Choice:
     numbers: Mapping[str, int]
     roles: Mapping[str, int]
     kernels: Program
+    number: int = 0                                  # among those that are tried, which names its kernels
     printed: tuple[str, ...] = ()
     call: Compiled | None = None
     times: list[float] = field(default_factory=list)
@@ -79,6 +80,8 @@ def tune(
     until = time.monotonic() + seconds
     machine = here()
     found = sorted(candidates(programs, sizes, machine), key=lambda c: _promise(c, learnt))
+    for number, c in enumerate(found):
+        c.number = number
     alone = len(found) == 1
     kept: list[Choice] = []
     tried: list[Choice] = []
@@ -205,9 +208,11 @@ def _batch(found: list[Choice], seconds: float, machine: Machine) -> tuple[list[
     for c in found[:TOGETHER]:
         packed = [b for kernel in c.kernels.kernels if kernel.ahead for b in kernel.writes]
         held += sum(b.itemsize * prod(map(whole, b.shape)) for b in packed)
-        c.kernels = Program(tuple(replace(kernel, name=f"{kernel.name} {count}") for kernel in c.kernels.kernels))
-        with suppress(Unsupported):
-            c.printed = tuple(cpp.function(kernel, machine.lanes) for kernel in c.kernels.kernels)
+        if not c.printed:
+            named = [replace(kernel, name=f"{kernel.name} {c.number}") for kernel in c.kernels.kernels]
+            with suppress(Unsupported):
+                c.printed = tuple(cpp.function(kernel, machine.lanes) for kernel in named)
+                c.kernels = Program(tuple(named))
         length += sum(map(len, c.printed))
         if count and (held > PACKED or (count > 1 and length > seconds * A_SECOND)):
             break

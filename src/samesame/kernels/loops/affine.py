@@ -86,8 +86,8 @@ def shifted_maximum(loop: Loop, one: Carried) -> bool:
     found = linear(having[0], one.unknown) if len(having) == 1 else None
     if found is None or found[0] is not ONE or loads_of(add(found[1], *rest), loop.leaves):
         return False
-    if not is_number_if_defined(found[1]):
-        return False
+    if not is_number_if_defined(found[1]) or (one.first is NEG_INF and not EVIDENT.is_number(found[1])):
+        return False                                 # of −∞ + d nothing would be left, where d is undefined
     one.shift, one.monoid = found[1], "max"
     s = index(t)
     own = substitute(integers.flattened("max", tuple(rest)), {t: s})

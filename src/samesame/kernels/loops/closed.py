@@ -2,9 +2,10 @@
 
 The body is executed once with unknown carried values. What it makes of them shows a recurrence, and a few kinds are
 known by their closed form: folds and counters (`recurrences`), folds that end (`ended`), sums rescaled to a running
-maximum (`rescaled`), the place of a maximum (`running_argmax`), and states that decay (`affine`). That the body makes
-one step of its closed form is proved for each carried value, for all values and any number of iterations, and never
-assumed. Then the body is executed again with the closed forms, and its accesses noted.
+maximum (`rescaled`), the place of a maximum (`running_argmax`), states that decay, and maxima that each step shifts
+(`affine`). That the body makes one step of its closed form is proved for each carried value, for all values and any
+number of iterations, and never assumed. Then the body is executed again with the closed forms, and its accesses
+noted.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ def rescaled_where_finite(loop: Loop, one: Carried) -> bool:
 
 
 def has_rescaled(loop: Loop, one: Carried, minding: bool) -> bool:
-    """a' = a·exp(λ(m + d − m')) + f(t, m'), where m is a running maximum, shifted by d, and f(t, m')·exp(λm') is free
-    of m'; of programs that mind whether it is −∞ only if that is asked, or it never is."""
+    """a' = a·exp(λ(m + d − m')) + f(t, m') for one λ, where m is a running maximum, shifted by d, and f(t, m')·exp(λm')
+    is free of m'; of programs that mind whether it is −∞ only if that is asked, or it never is."""
     maxima = [c for c in loop.carried if c.monoid == "max"]
     made = extrema(loop.known(one, keep=maxima))
     for top in maxima:
@@ -86,7 +86,7 @@ def has_rescaled(loop: Loop, one: Carried, minding: bool) -> bool:
             scale, part = found
             if not is_forgotten(numbers(top.start)[old.indices], scale, one.first):
                 continue
-            if loads_of(part, loop.leaves):
+            if loop.t in scale.free or loads_of(add(scale, part), loop.leaves):
                 continue
             if not rescaled_step(body, one.unknown, add(old, shift), held, scale, part):
                 continue
@@ -155,7 +155,7 @@ def taken_apart(made: Expr, a: Expr, old: Expr, new: Expr, shift: Expr) -> tuple
     rises, falls = linear(exponent, old), linear(exponent, new)
     if rises is None or falls is None or not is_opposite(falls[0], scale := rises[0]):
         return None
-    beside = Counter(expanded(mul(scale, shift))) - Counter((ZERO,))
+    beside = Counter[Expr]() if shift is ZERO else Counter(expanded(mul(scale, shift)))
     if left_over(exponent, (old, new)) != beside or not all(degree_is(term, new, scale) for term in rest):
         return None
     return scale, add(*rest)

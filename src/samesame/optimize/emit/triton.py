@@ -71,6 +71,7 @@ IDENTITY = {"sum": "0.0", "max": 'float("-inf")'}
 FUNCTIONS = {
     **{name: f"tl.{name}({{}})" for name in ("exp", "log", "sin", "cos", "erf", "sigmoid", "abs", "floor", "ceil")},
     "tanh": "(2.0 * tl.sigmoid(2.0 * {}) - 1.0)",
+    "expm1": "(tl.exp({}) - 1.0)",                   # the language has none; what that rounds is measured
 }
 DOT = 16                                             # the least side of a tile that `tl.dot` takes
 OWN = re.compile(r"(t|i|p|left|right)\d+")
@@ -517,9 +518,9 @@ class _Value(_Python):
         return Text(f"({code} != 0)" if e.kind == "bool" else code, found.wide)
 
     def loaded(self, e: Load) -> Text:
-        """An element of a tensor in memory, of the tensor's own type."""
+        """An element of a tensor in memory, of the tensor's own type. What a guard asks of is read in any case."""
         pointers = self.pointers(self.printer.tensors[e.leaf.name], e.indices)
-        mask = self.mask(self.guards, pointers.wide)
+        mask = self.mask([guard for guard in self.guards if e not in walk(guard)], pointers.wide)
         other = "" if not mask else ", other=0.0" if e.kind == "real" else ", other=0"
         return Text(f"tl.load({pointers.code}{mask}{other})", pointers.wide)
 
