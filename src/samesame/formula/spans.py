@@ -189,7 +189,7 @@ class Places:
             case Load(leaf, _):
                 return self.known.get(leaf.name, OF_KIND[leaf.kind])
             case Where(condition, then, otherwise):
-                return self.of(of_some(condition, then)) | self.of(otherwise)
+                return self.of(_of_some(condition, then)) | self.of(otherwise)
             case Add(terms):
                 return self._sum(terms)
             case Mul(factors):                       # x·x is a square
@@ -252,7 +252,7 @@ def _smaller(a: int, b: int) -> Spans:
     return frozenset([min(a, b)])
 
 
-def of_some(condition: Expr, then: Expr) -> Expr:
+def _of_some(condition: Expr, then: Expr) -> Expr:
     """The same, or what lies where it does: the greatest of what arrives at a place, where something does."""
     match condition, then:
         case Fold("any", over, arrives), Fold("max", bound, Where(hit, value, nothing)) if nothing is NEG_INF:

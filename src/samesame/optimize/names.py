@@ -96,7 +96,7 @@ class Digests:
         self.known = dict[tuple[Form, tuple[int, ...]], str]()
         self.levels = dict[Form, int]()
         self.portions = dict[Form, tuple[Hashable, Portion]]()
-        self.joined = dict[Form, list[tuple[Hashable, Portion]]]()
+        self.twofold = dict[Form, list[tuple[Hashable, Portion]]]()
 
     def renamed(self, form: Form) -> tuple[Hashable, tuple[str, ...]]:
         """What is the same for all forms that are the same but for the names of their axes, which have the same
@@ -115,9 +115,9 @@ class Digests:
 
     def in_digits(self, form: Form) -> Iterator[tuple[Hashable, Portion]]:
         """The same where two of its axes are one."""
-        if form not in self.joined:
-            self.joined[form] = [self.as_one(form, high, low) for high, low in digits(form, self.extent)]
-        yield from self.joined[form]
+        if form not in self.twofold:
+            self.twofold[form] = [self.as_one(form, high, low) for high, low in digits(form, self.extent)]
+        yield from self.twofold[form]
 
     def as_one(self, form: Form, high: str, low: str) -> tuple[Hashable, Portion]:
         def extent(axis: str) -> int:

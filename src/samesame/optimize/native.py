@@ -15,7 +15,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, prod
@@ -334,14 +333,23 @@ def native(
     """The fastest kernels, these means in one pass, with short sums in their terms, functions taken once and tensors
     read in digits where those are proved. Raises NoSchedule where there are none that are proved until then."""
     specification, kept, first = guarded(*without_single(specification, kept))
-    plain, written_out = (_cuts(specification, kept, in_terms) for in_terms in (False, True))
-    others = [(cut, AT_ONCE) for cut in written_out if cut not in plain]
-    whole = [cut for cut in _cuts(specification, kept, False, False) if cut not in plain]
-    *others, last = [*others, *((cut, COMPOSITION) for cut in (*plain, *whole))]
-    for cut, seconds in others:
-        with suppress(NoSchedule):
+    failed = NoSchedule()
+    for cut, seconds in _ways(specification, kept):
+        try:
             return _native(specification, [*first, *cut], tune, kept, kind, means, until, seconds)
-    return _native(specification, [*first, *last[0]], tune, kept, kind, means, until, last[1])
+        except NoSchedule as none:
+            failed = none
+    raise failed
+
+
+def _ways(specification: Specification, kept: Sequence[Output]) -> Iterator[tuple[list[Stage], float]]:
+    """Stages to be tried, each other than those before, with the seconds in which they are to be proved the forms; the
+    last ones are looked for where none before are."""
+    plain, written_out = (_cuts(specification, kept, in_terms) for in_terms in (False, True))
+    yield from ((cut, AT_ONCE) for cut in written_out if cut not in plain)
+    yield from ((cut, COMPOSITION) for cut in plain)
+    without_digits = _cuts(specification, kept, in_terms=False, in_digits=False)
+    yield from ((cut, COMPOSITION) for cut in without_digits if cut not in plain)
 
 
 def _cuts(

@@ -75,13 +75,13 @@ def stages(
     wider: dict[Hashable, Form] = {}
     while True:                                      # what one stage must keep, or folds, another need not do again
         held, forms = Held(digests, in_digits), [output.form for output in outputs]
-        cutter = _Cutter(kept, wider, held, forms, digests, extents, weights, in_terms)
+        cutter = _Cutter(kept, wider, held, forms, extents, weights, in_terms)
         cutter.in_terms &= all(cutter.folds_deep(output.form) <= DEEPEST for output in outputs)
         for output in in_order(outputs):
             cutter.output(output)
         now = frozenset(map(nameless, cutter.kept)) | {fold for fold, times in cutter.folded.items() if times > 1}
         now |= {factor for factor, folds in cutter.taken.items() if len(folds) > 1}
-        found = cutter.held.wider()
+        found = held.wider()
         if kept >= now and wider.keys() >= found.keys():
             return cutter.stages
         kept |= now
@@ -270,11 +270,11 @@ NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what su
 class _Cutter:
     def __init__(
         self, kept: frozenset[str], wider: Mapping[Hashable, Form], held: Held, forms: Collection[Form],
-        digests: Digests, extents: Mapping[str, int], weights: Collection[str], in_terms: bool,
+        extents: Mapping[str, int], weights: Collection[str], in_terms: bool,
     ) -> None:
         self.wider = wider                           # of what is read in portions, the portion that holds the others
         self.in_terms = in_terms                     # short sums are written out
-        self.digests, self.extents, self.weights = digests, extents, weights
+        self.digests, self.extents, self.weights = held.digests, extents, weights
         self.streams, streamed = streams(forms, kept, self.digests)
         self.anyway = kept - streamed                # what is kept wherever it occurs, without names of axes
         self.stages: list[Stage] = []
