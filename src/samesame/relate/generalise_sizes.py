@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from samesame.budget import Progress
@@ -27,6 +27,7 @@ from samesame.formula.tensor import Dim
 from samesame.graph import Graph
 from samesame.operators.table import packet
 from samesame.relate.induction import Inductive
+from samesame.relate.joined import JoinProposer
 from samesame.relate.lapses import lapse
 from samesame.relate.layout import Slice
 from samesame.relate.parameters import InputRelation
@@ -176,7 +177,8 @@ def _attempt(
     fed: Mapping[str, Sequence[str]] | None = None,
 ) -> Generalised:
     constants = closed_values(graphs[0], values[0]), closed_values(graphs[1], values[1])
-    proposer = PieceProposer if joins(graphs[1]) or has_pieces(relation) else Proposer
+    whole = PieceProposer if joins(graphs[1]) or has_pieces(relation) else Proposer
+    proposer = partial(JoinProposer, whole, graphs[1])
     relating = relate(*graphs, relation, values, constants, prover, progress, guide, proposer, fed=fed or {},
                       of_roots=LARGEST_OF_ROOTS)
     return Generalised(relating, compare_roots(relating, values))

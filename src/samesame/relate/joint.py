@@ -324,6 +324,14 @@ class JointGraph:
         self.anchor(left)
         self.egraph.rebuild()
 
+    def establish_joined(self, made: int, right: int, parts: Iterable[int], evidence: str) -> None:
+        """Enter `right = made`, what several left tensors make side by side: each of these is a value of both sides."""
+        if not self.egraph.equal(made, right):
+            self.union(made, right, evidence)
+        for part in parts:
+            self.anchor(part)
+        self.egraph.rebuild()
+
     def pieces(self, term: int) -> list[tuple[int, Layout]]:
         """What the class is known to be of left tensors: each term, with its layout of it that was established."""
         members = sorted(self.egraph.members(self.egraph.find(term)))

@@ -9,7 +9,7 @@ name; what a name stands for (values, a formula, a node of a graph) is up to who
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
@@ -229,6 +229,22 @@ def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) 
         case Reshape(part, _) if not _reshapes(part) or _plain(mine, yours):
             return Reshape(part, yours)
     return None if _reshapes(layout) and not _plain(mine, yours) else layout
+
+
+def over_symbols_of(layout: Layout, shapes: Mapping[str, tuple[Dim, ...]], yours: tuple[Dim, ...]) -> Layout | None:
+    """The same for tensors by name, of these shapes. Several of them side by side are whole there, or there are as many
+    as the dimension has positions."""
+    if not isinstance(layout, Concat):
+        return over_symbols(layout, shapes[wholes(layout)[0]], yours)
+    parts, one = list[Layout](), (*yours[: layout.dim], 1, *yours[layout.dim + 1 :])
+    for part in layout.parts:
+        if not isinstance(part, Whole) and yours[layout.dim] != len(layout.parts):
+            return None
+        found = over_symbols_of(part, shapes, one)
+        if found is None:
+            return None
+        parts.append(found)
+    return Concat(tuple(parts), layout.dim)
 
 
 def _in_digits(own: tuple[Dim, ...], digits: tuple[Dim, ...]) -> tuple[Dim, ...] | None:

@@ -30,6 +30,7 @@ _MAX_RANK = 5
 _CANDIDATES = 6
 _AT_ONCE = 1 << 15          # elements
 _SORTED = 1 << 20           # elements of a tensor that may be sorted
+_SLACK = 1e-8               # of a moment
 
 Values = Sequence[Mapping[str, torch.Tensor]]
 
@@ -110,18 +111,23 @@ class Proposer:
                                          for position, name in named)
         return self._by_size[size]
 
+    def _near(self, size: int, wanted: float) -> list[tuple[float, int, str]]:
+        """The left tensors of so many elements that have this moment."""
+        rows, slack = self._rows(size), abs(wanted) * _SLACK + 1e-300
+        low = bisect_left(rows, (wanted - slack, -1, ""))
+        return rows[low : bisect_right(rows, (wanted + slack, math.inf, ""))]
+
+    def has(self, size: int, wanted: float) -> bool:
+        """Is there a left tensor of so many elements that has this moment?"""
+        return bool(self._near(size, wanted))
+
     def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
         """Left tensors that agree on every draw, with the layout that makes the right one; plainest layout first."""
         value = right[self._draw][name]
         if not tells(right, name, self._draw):
             return []
-        rows = self._rows(value.numel())
-        wanted = moment(value)
-        slack = abs(wanted) * 1e-8 + 1e-300
-        low = bisect_left(rows, (wanted - slack, -1, ""))
-        high = bisect_right(rows, (wanted + slack, math.inf, ""))
         found: list[tuple[int, int, str, Layout]] = []
-        for _, position, other in rows[low:high]:
+        for _, position, other in self._near(value.numel(), moment(value)):
             for layout in self._layouts(other, right, name):
                 found.append((_steps(layout), position, other, layout))
         found.sort(key=lambda row: row[:2])
@@ -171,6 +177,13 @@ def is_telling(value: torch.Tensor) -> bool:
 def moment(value: torch.Tensor) -> float:
     """The same for every arrangement of the elements, to within rounding."""
     return math.fsum(float((x * x).sum() + 0.25 * x.abs().sum()) for x in map(_numbers, pieces(value)))
+
+
+def moments_along(value: torch.Tensor, dim: int) -> np.ndarray:
+    """The moment of what lies before each place along a dimension, and of all."""
+    numbers = _numbers(value).movedim(dim, 0).reshape(value.shape[dim], -1)
+    each = (numbers.square() + 0.25 * numbers.abs()).sum(1)
+    return np.concatenate([np.zeros(1), np.cumsum(each.numpy())])
 
 
 def _numbers(value: torch.Tensor) -> torch.Tensor:

@@ -394,8 +394,9 @@ def _readings(block: Block) -> list[tuple[bool, bool]]:
 
 
 def _in_numbers(block: Block) -> bool:
-    """Whether all sizes at the frontier are numbers: general forms have symbols there."""
-    return all(isinstance(size, int) for node in block.graph.sources("input") for size in node.shape)
+    """Whether all sizes are numbers: general forms have symbols, if only in what is made of sizes."""
+    return all(isinstance(size, int) for node in block.graph.nodes
+               for part in (node.type if isinstance(node.type, tuple) else (node.type,)) for size in part.shape)
 
 
 def _unknown(block: Block, *sides: Tensor) -> list[str]:

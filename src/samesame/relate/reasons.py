@@ -14,7 +14,7 @@ from samesame.evidence import Because
 from samesame.graph import Node
 from samesame.operators.table import packet
 from samesame.relate.joint import IDENTITIES, JointGraph
-from samesame.relate.layout import wholes
+from samesame.relate.layout import Concat, wholes
 from samesame.relate.relating import Relating
 
 MOST = 40                   # steps for one tensor; a longer chain is left to the certificate
@@ -42,7 +42,10 @@ def reasons(relating: Relating) -> dict[str, tuple[Because, ...]]:
 def _arranged(relating: Relating, node: Node) -> int:
     """The term of the left tensor in the layout that the right one is."""
     left, layout, _ = relating.related[node]
-    return relating.joint.add_layout(layout, dict.fromkeys(wholes(layout), relating.joint.term[left]))
+    term = relating.joint.term
+    if isinstance(layout, Concat):
+        return relating.joint.add_layout(layout, {name: term[relating.left[name]] for name in wholes(layout)})
+    return relating.joint.add_layout(layout, dict.fromkeys(wholes(layout), term[left]))
 
 
 def _one_term(

@@ -30,7 +30,7 @@ from samesame.relate.at_infinity import infinite, is_written_alike, masked
 from samesame.relate.blocks import JOINS, Block, TooLarge, cut, tied_together
 from samesame.relate.infinities import lying, spans_of
 from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
-from samesame.relate.layout import Layout, Whole, over_symbols, share, takes_all, wholes
+from samesame.relate.layout import Concat, Layout, Whole, over_symbols_of, share, takes_all, wholes
 from samesame.relate.of_a_sign import is_told, of_a_sign
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
@@ -274,15 +274,28 @@ def _relate_node(
             return  # later blocks look through a movement to the tensor that it moves
     held = joint.pieces(term)
     proposals = _distinct(relating, node, partner, candidates() if proposed is None else proposed, held, by_name)
-    decided = _decide(relating, node, [(joint.term[other], layout) for other, layout in proposals])
+    decided = _decide(relating, node, [_of_one_term(relating, *pair) for pair in proposals])
     if decided is not None:
         (other, layout), evidence = proposals[decided[0]], decided[1]
-        joint.establish(joint.term[other], term, layout, evidence.proof)
+        if isinstance(layout, Concat):
+            parts = [joint.term[by_name[name]] for name in wholes(layout)]
+            joint.establish_joined(_of_one_term(relating, other, layout)[0], term, parts, evidence.proof)
+        else:
+            joint.establish(joint.term[other], term, layout, evidence.proof)
         relating.related[node] = (other, layout, evidence)
         return
     if held:
         left, layout = held[0]
         relating.related[node] = (joint.lefts[left], layout, relating.congruent(node))
+
+
+def _of_one_term(relating: Relating, other: Node, layout: Layout) -> tuple[int, Layout]:
+    """A candidate as a term and a layout of it; left tensors side by side are a term of their own."""
+    joint = relating.joint
+    if not isinstance(layout, Concat):
+        return joint.term[other], layout
+    terms = {name: joint.term[relating.left[name]] for name in wholes(layout)}
+    return joint.add_layout(layout, terms), Whole(other.name)
 
 
 def _distinct(
@@ -305,7 +318,8 @@ def _distinct(
         *_, whole = joint.unmoved(joint.term[other])
         if seen.setdefault(joint.egraph.find(whole), name) == name:
             exact = relating.guide is not None and relating.guide.exact
-            general = layout if exact else over_symbols(layout, other.shape, node.shape)
+            shapes = {part: by_name[part].shape for part in wholes(layout)}
+            general = layout if exact else over_symbols_of(layout, shapes, node.shape)
             kept += [] if general is None else [(other, general)]
     return kept
 

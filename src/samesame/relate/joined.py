@@ -1,0 +1,89 @@
+"""Joined: proposals where one side makes in one tensor what the other makes in several.
+
+A port runs all experts at once where the original loops over them; so do heads that are vectorised, variables with
+networks of their own, towers side by side. Nothing on the looping side is then a whole of what the other makes, and a
+claim about the end of both would reach back to their beginning. So the parts are looked for: along some dimension, the
+right tensor is one left tensor after another. Its moments up to each place are kept as running sums, so that where a
+part may end is a lookup. A tensor that is cut again at once is passed over: its pieces are related one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from samesame.graph import Graph, Node
+from samesame.operators.table import packet
+from samesame.relate.joint import BIJECTIVE, IDENTITIES
+from samesame.relate.layout import Concat, Layout, wholes
+from samesame.relate.propose import Proposer, Proposes, Values, is_telling, moments_along
+
+PARTS = 64                  # of one tensor
+_PLACES = 4096              # along a dimension that is gone through
+CUTS = frozenset(f"aten.{name}" for name in (
+    "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "tensor_split"))
+
+
+class JoinProposer:
+    """Candidates as `inner` has them; where it has none, for a right tensor that is not `cut_again`, left tensors that
+    make it side by side."""
+
+    def __init__(self, inner: Callable[[Values, Mapping[str, int]], Proposes], right: Graph, left: Values,
+                 sizes: Mapping[str, int]) -> None:
+        self._inner, self._whole = inner(left, sizes), Proposer(left, sizes)
+        self._draw, self._passed = min(1, len(left) - 1), cut_again(right)
+
+    def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
+        """The layout of several left tensors that agrees on every draw, under the name of the first."""
+        found = self._inner.candidates(right, name, shape)
+        value = right[self._draw][name]
+        if found or name in self._passed or not value.dtype.is_floating_point or not is_telling(value):
+            return found
+        for dim in range(value.dim()):
+            parts = self._along(right, name, dim) if 1 < value.shape[dim] <= _PLACES else ()
+            if parts:
+                return [(wholes(parts[0])[0], Concat(parts, dim))]
+        return []
+
+    def _along(self, right: Values, name: str, dim: int) -> tuple[Layout, ...]:
+        """The parts along a dimension, each the longest that there is, and no tensor twice; none where some part is
+        missing."""
+        value = right[self._draw][name]
+        length, sums = value.shape[dim], moments_along(value, dim)
+        parts, start = list[Layout](), 0
+        while start < length:
+            for stop in range(length if start else length - 1, start, -1):
+                if not self._whole.has(value.numel() // length * (stop - start), float(sums[stop] - sums[start])):
+                    continue
+                runs = [{name: run[name].narrow(dim, start, stop - start)} for run in right]
+                known = self._whole.candidates(runs, name, tuple(runs[0][name].shape))
+                if known:
+                    break
+            else:
+                return ()
+            if len(parts) == PARTS or any(known[0][0] in wholes(part) for part in parts):
+                return ()
+            parts.append(known[0][1])
+            start = stop
+        return tuple(parts)
+
+
+def cut_again(graph: Graph) -> frozenset[str]:
+    """The tensors of a graph that nothing reads but to cut them, or to move their elements and then to cut them."""
+    readers: dict[Node, list[Node]] = {node: [] for node in graph.nodes}
+    for node in graph.nodes:
+        for read in node.inputs:
+            readers[read].append(node)
+    found = set[Node]()
+    for node in reversed(graph.nodes):
+        read_by = readers[node]
+        if read_by and all(_cuts(reader) or (_moves(reader) and reader in found) for reader in read_by):
+            found.add(node)
+    return frozenset(node.name for node in found)
+
+
+def _cuts(node: Node) -> bool:
+    return packet(node.operator) in CUTS
+
+
+def _moves(node: Node) -> bool:
+    return packet(node.operator) in BIJECTIVE | IDENTITIES
