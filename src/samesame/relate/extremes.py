@@ -81,15 +81,19 @@ def _is_real(node: Node) -> bool:
 
 
 def _settled(node: Node, values: Values) -> bool:
-    """Whether reals are equal, or below a number that stands for an infinity, if that has one answer on all draws: who
-    asks whether a count or a norm is above 0 has one, too, and does not ask for NaN."""
+    """Whether reals are equal wherever they were seen, or one of them is, or stands for, an infinity and none was seen
+    to be it, or to be above it. Who asks whether a count or a norm is above 0 has one answer, too, and does not ask for
+    NaN; nor does the gradient of a minimum, which asks whether two numbers are as small."""
     if packet(node.operator) not in COMPARING or not any(map(_is_real, node.inputs)):
         return False
-    if packet(node.operator) not in EQUATING and not any(
-            isinstance(side, float) and abs(side) > HUGE for side in node.args[:2]):
-        return False
     answers = [value for draw in values if isinstance(value := draw.get(node.name), torch.Tensor)]
-    return all(bool(a.all()) for a in answers) or not any(bool(a.any()) for a in answers)
+    always, never = all(bool(a.all()) for a in answers), not any(bool(a.any()) for a in answers)
+    name = packet(node.operator)
+    numbers: list[Any] = [side for side in node.args[:2] if isinstance(side, float)]
+    if name in EQUATING:
+        numbers += (draw.get(side.name) for side in node.args[:2] if isinstance(side, Node) for draw in values)
+    infinite = any(bool((torch.as_tensor(n).abs() > HUGE).any()) for n in numbers if n is not None)
+    return (name == "aten.eq" and always) or (name == "aten.ne" and never) or (infinite and (always or never))
 
 
 def extreme(inputs: Mapping[str, torch.Tensor], changes: Changes, seed: int) -> Iterator[tuple[str, Inputs]]:
