@@ -42,7 +42,7 @@ TOO_LARGE = "the claim is too large to expand element by element"
 DRAWS = ("generic", "positive", "small", "ties", "generic")
 BETWEEN = ("fraction",) * 3         # numbers between 0 and 1, where no other draw has a value: √(1 − x)·√x
 SMALL_SIZES = ((2, 3, 5, 4, 7, 6, 8, 9, 11, 10), (3, 4, 5, 6, 7, 8, 9, 10, 11, 12))
-_LIBRARY = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
+_LIBRARY = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf", "erfc")
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(mp, f"mpf_{name}") for name in _LIBRARY} | {
     "lgamma": mp.mpf_loggamma, "digamma": mp.mpf_psi0, "erfinv": lambda x, n: workprec(n)(erfinv)(make_mpf(x))._mpf_}
 EXACT: dict[str, Callable[[Any], Any]] = {

@@ -356,6 +356,7 @@ EXPANDED: dict[str, Function] = {  # functions that other functions express
     "expm1": lambda x: add(exp(x), constant(-1)),
     "log1p": lambda x: log(add(x, constant(1))),
     "softplus": lambda x: log(add(exp(x), constant(1))),
+    "erfc": lambda x: add(constant(1), scale(named("erf")(x), -1)),
     "log2": lambda x: multiply(log(x), power(log(constant(2)), -1)),
     "log10": lambda x: multiply(log(x), power(log(constant(10)), -1)),
     "sqrt": lambda x: power(x, Fraction(1, 2)),

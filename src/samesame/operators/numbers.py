@@ -72,6 +72,8 @@ MULTIPLIED: tuple[tuple[float, Expr, str], ...] = (        # of which programs w
     (1 / math.pi, 1 / PI, "1/π"),
     (math.pi**2, PI**2, "π²"),
     (1 / math.pi**2, PI**-2, "1/π²"),
+    (math.sqrt(2 * math.pi), (2 * PI) ** HALF, "√(2π)"),                # densities
+    (1 / math.sqrt(2 * math.pi), (2 * PI) ** -HALF, "1/√(2π)"),
     (1 / math.log(2), 1 / log(2), "1/log 2"),              # bits
     (1 / math.log(10), 1 / log(10), "1/log 10"),           # decibels
 )

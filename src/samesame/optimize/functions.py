@@ -15,7 +15,8 @@ from dataclasses import replace
 
 from samesame.optimize.forms import Form, along, exchanged, load, walk
 from samesame.optimize.names import Digests
-from samesame.optimize.partition import CHEAP, Stage, as_it_lies, is_contraction, is_pairwise
+from samesame.optimize.partition import Stage, as_it_lies, is_contraction, is_pairwise
+from samesame.optimize.shared import CHEAP
 
 Extent = Callable[[str], int]
 MUCH = 16                                            # operations

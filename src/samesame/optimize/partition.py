@@ -36,6 +36,7 @@ from samesame.optimize.forms import (
 from samesame.optimize.names import Digests, nameless
 from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.portions import Held
+from samesame.optimize.shared import is_function, is_near, taken_by_several
 from samesame.optimize.specification import Output
 from samesame.optimize.streams import streams, streams_in
 
@@ -71,7 +72,7 @@ def stages(
     outputs = tuple(replace(output, form=in_pairs(output.form, extents)) for output in outputs)
     for form in walk(*(output.form for output in outputs)):
         nameless(form)                               # from below, as forms may be deeper than calls
-    kept, digests = frozenset[str](), Digests(lambda axis: size_of([axis], extents))
+    kept, digests = taken_by_several(outputs, extents), Digests(lambda axis: size_of([axis], extents))
     wider: dict[Hashable, Form] = {}
     while True:                                      # what one stage must keep, or folds, another need not do again
         held, forms = Held(digests, in_digits), [output.form for output in outputs]
@@ -250,20 +251,11 @@ def is_operand(factor: Form, others: Iterable[Form], fold: Form) -> bool:
     return is_tensor(factor) and bool(set(factor.axes) & set(fold.axes) - rest)
 
 
-def is_function(x: Form) -> bool:
-    """Whether it takes a processor more than an addition or two."""
-    return (x.operator == "fn" and x.attributes[0] not in CHEAP) or (
-        x.operator == "power" and (x.attributes[0] < 0 or x.attributes[0].denominator > 1))
-
-
-NEAR = 1 << 19                                       # elements that are sooner read again than a function is taken
 SHORTEST = 4                                         # terms of a sum that is written out
 DEEPEST = 4                                          # sums in one another: of many steps each would be in each next one
 SHORT = 8                                            # of what runs in lanes, less is not worth them
 MANY_ROWS = 128                                      # whose ends are worth a kernel of their own
 MANY = 8                                             # elements for each of which a function would be computed again
-CHEAP = frozenset({"abs", "relu", "sign", "floor", "ceil", "round", "trunc"})
-
 NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what sums are accumulated in
 
 
@@ -279,6 +271,7 @@ class _Cutter:
         self.anyway = kept - streamed                # what is kept wherever it occurs, without names of axes
         self.stages: list[Stage] = []
         self.kept: dict[Form, Form] = {}             # as they are read
+        self.making = list[Form]()                   # of which stages are under way
         self.held = held
         self.folded = Counter[str]()            # in how many stages a fold is
         self.taken: dict[str, set[str]] = {}         # factors that take functions, and of which folds they are
@@ -287,7 +280,7 @@ class _Cutter:
 
     def output(self, output: Output) -> None:
         axes = tuple(axis for d in output.turned for axis in output.dims[d])
-        value, folds = self.value(output.form, axes)
+        value, folds = self.made(output.form, axes)
         if self.ends_in_functions(value, folds, axes):
             (name,) = folds
             self.stages.append(kept := Stage(f"kept {len(self.stages)}", axes, load(name), folds))
@@ -328,7 +321,7 @@ class _Cutter:
         return True
 
     def new(self, form: Form, axes: tuple[str, ...], dtype: str) -> Form:
-        value, folds = self.value(form, axes)
+        value, folds = self.made(form, axes)
         self.stages.append(stage := Stage(f"kept {len(self.stages)}", axes, value, folds, dtype))
         return self.read_as(form, stage)
 
@@ -337,6 +330,13 @@ class _Cutter:
         self.held.add(form, stage.target, stage.axes)
         places = (along(axis) if axis in form.axes else Place() for axis in stage.axes)
         return self.kept.setdefault(form, load(stage.target, *places))
+
+    def made(self, form: Form, order: tuple[str, ...]) -> tuple[Form, dict[str, Form]]:
+        """The value and folds of a stage of its own."""
+        self.making.append(form)
+        found = self.value(form, order)
+        self.making.pop()
+        return found
 
     def extent(self, axis: str) -> int:
         return size_of([axis], self.extents)
@@ -464,8 +464,7 @@ class _Cutter:
         """Whether other folds have this factor, too, which takes functions, another for each element, and is not more
         than is sooner read again: prices and their derivatives are sums over the same discounts."""
         body = fold.arguments[0]
-        near = NEAR * sum(map(is_function, walk(factor)))
-        small = factor is not body and factor.axes == body.axes and size_of(factor.axes, self.extents) <= near
+        small = factor is not body and factor.axes == body.axes and is_near(factor, self.extents)
         if not small or is_tensor(factor) or not self.takes_functions(factor):
             return False
         self.taken.setdefault(nameless(factor), set()).add(nameless(fold))
@@ -535,8 +534,9 @@ class _Cutter:
         return plus(*terms)
 
     def invariant(self, form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
-        """The form, computed for each element of these axes, with what is the same for many of them kept if it takes
-        functions: a table of cosines that all heads are turned by, the variances of a mixture's components."""
+        """The form, computed for each element of these axes, with functions kept that others take, too, and with what
+        is the same for many elements kept if it takes functions: a table of cosines that all heads are turned by, the
+        variances of a mixture's components."""
         @cache
         def go(form: Form, axes: tuple[str, ...], order: tuple[str, ...]) -> Form:
             def varies(x: Form) -> bool:
@@ -544,7 +544,9 @@ class _Cutter:
 
             kept = dict[Form, Form]()
             for x in walk(form, arguments=lambda x: x.arguments if varies(x) and x.operator != "concat" else ()):
-                if not varies(x) and self.takes_functions(x):
+                if is_function(x) and nameless(x) in self.anyway and x not in self.making:
+                    kept[x] = self.keep(x, self.lying(x, order))
+                elif not varies(x) and self.takes_functions(x):
                     kept[x] = self.keep(x, order)
                 elif varies(x) and x.operator == "concat":
                     inside = map(go, x.arguments, orders_within(x, axes), orders_within(x, order))

@@ -26,7 +26,7 @@ from samesame.optimize.emit.cpp import in_registers
 from samesame.optimize.emit.places import LANES, whole
 from samesame.optimize.ir import Accumulate, Kernel, Loop, Program, Statement, Tile, bound, statements
 from samesame.optimize.machine import Machine, here
-from samesame.optimize.partition import CHEAP
+from samesame.optimize.shared import CHEAP
 
 NEAR = 1024, 4096                                    # sums side by side that are kept in memory
 TOGETHER = 16                                        # candidates in one compilation

@@ -300,7 +300,7 @@ INLINE vec<float, 4> twice(vec<float, 2> x) { return __builtin_shufflevector(x, 
     if constexpr (single<V>) return std::name(x); \
     else if constexpr (pair_of_floats<V>) return part<2, 0>(f_##name(twice(x))); \
     else { WIDTHS(CALL_ONE, name) return each(x, [](auto y) { return std::name(y); }); } }
-FUNCTION(log) FUNCTION(log2) FUNCTION(log10) FUNCTION(log1p) FUNCTION(expm1) FUNCTION(sin) FUNCTION(cos) FUNCTION(tan) FUNCTION(asin)
+FUNCTION(log) FUNCTION(log2) FUNCTION(log10) FUNCTION(log1p) FUNCTION(expm1) FUNCTION(erfc) FUNCTION(sin) FUNCTION(cos) FUNCTION(tan) FUNCTION(asin)
 FUNCTION(acos) FUNCTION(atan) FUNCTION(sinh) FUNCTION(cosh) FUNCTION(tanh)
 
 #define ROUNDING(name, call) template <class V> INLINE V f_##name(V x) { \

@@ -152,11 +152,15 @@ def promoted(dtypes: Iterable[str]) -> str:
 
 
 def decimals(value: Fraction) -> tuple[str, str]:
-    """Numerator and denominator, as short as they can be written."""
+    """Numerator and denominator, as short as they can be written; floats, where the powers of two in the numerator
+    belong to the denominator: who divides by √(2π) has 1/2.5066282746310002."""
     for whole, inverse in ((value, False), (1 / value if value else value, True)):
         if DIGITS % whole.denominator == 0:
             shown = str(whole) if whole.denominator == 1 and abs(whole) < DIGITS else literal(float(whole))
             return ("1", shown) if inverse else (shown, "1")
+    twos = value.numerator & -value.numerator
+    if twos > 1 and value.denominator < WHOLE:
+        return str(value.numerator // twos), literal(value.denominator / twos)
     return str(value.numerator), str(value.denominator)
 
 
