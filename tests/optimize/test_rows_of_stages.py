@@ -13,8 +13,9 @@ from samesame.capture import capture
 from samesame.optimize.emit.cpp import function
 from samesame.optimize.forms import fold, load, walk
 from samesame.optimize.ir import Accumulate, Buffer, Loop, Program, statements
+from samesame.optimize.lying import as_it_lies
 from samesame.optimize.native import native
-from samesame.optimize.partition import as_it_lies, stages
+from samesame.optimize.partition import stages
 from samesame.optimize.read import read
 from samesame.optimize.rows import PIECE
 from samesame.optimize.search import searched

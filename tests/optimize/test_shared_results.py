@@ -18,7 +18,7 @@ from samesame.optimize import native, search, tune
 from samesame.optimize.algebra import specified
 from samesame.optimize.forms import walk
 from samesame.optimize.ir import Tile
-from samesame.optimize.partition import in_memory
+from samesame.optimize.lying import in_memory
 
 
 class Segmentation(nn.Module):

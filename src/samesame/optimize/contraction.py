@@ -33,8 +33,9 @@ from samesame.optimize.ir import (
     Tile,
     When,
 )
+from samesame.optimize.lying import is_tensor, leaves, table_of
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors, is_pairwise, is_tensor, leaves, of_weights, table_of
+from samesame.optimize.partition import Stage, factors, is_pairwise, of_weights
 from samesame.optimize.rows import untiled
 from samesame.optimize.shared import is_function
 from samesame.optimize.space import Nest, NoSchedule, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever

@@ -14,8 +14,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from samesame.optimize.forms import Form, along, exchanged, load, walk
+from samesame.optimize.lying import as_it_lies
 from samesame.optimize.names import Digests
-from samesame.optimize.partition import Stage, as_it_lies, is_contraction, is_pairwise
+from samesame.optimize.partition import Stage, is_contraction, is_pairwise
 from samesame.optimize.shared import CHEAP
 
 Extent = Callable[[str], int]

@@ -7,7 +7,8 @@ from math import prod
 
 from samesame.optimize.forms import along, walk
 from samesame.optimize.lengths import written
-from samesame.optimize.partition import MANY_ROWS, Stage, replaced, table_of
+from samesame.optimize.lying import table_of
+from samesame.optimize.partition import MANY_ROWS, Stage, replaced
 from samesame.optimize.shared import is_function
 
 IN_ONE_KERNEL = 100                                  # folds in the formula of what a kernel makes

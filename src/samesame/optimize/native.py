@@ -41,11 +41,12 @@ from samesame.optimize.groups import together
 from samesame.optimize.guard import NO_PLACE, guarded
 from samesame.optimize.ir import Program, anonymous, bound
 from samesame.optimize.lengths import PROVABLE, folds
+from samesame.optimize.lying import LEAVES
 from samesame.optimize.machine import here
 from samesame.optimize.meaning import Malformed
 from samesame.optimize.names import with_levels
 from samesame.optimize.online import Softmax, softmaxes
-from samesame.optimize.partition import LEAVES, SHORTEST, Stage, factors, in_pairs, of_weights, orders, stages
+from samesame.optimize.partition import SHORTEST, Stage, factors, in_pairs, of_weights, orders, stages
 from samesame.optimize.proving import require_order
 from samesame.optimize.pruning import pruned
 from samesame.optimize.schedule import NoSchedule, Scheduled, Space, alternatives

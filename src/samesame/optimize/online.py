@@ -17,8 +17,9 @@ from samesame.formula.tensor import Tensor as Formula
 from samesame.optimize.forms import Form, finite, fn, fold, load, minus, times, walk
 from samesame.optimize.groups import together
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Local, Program, Rescaled, Statement, Store
+from samesame.optimize.lying import is_tensor
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors, is_contraction, is_tensor
+from samesame.optimize.partition import Stage, factors, is_contraction
 from samesame.optimize.space import Nest, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 
 

@@ -33,6 +33,7 @@ from samesame.optimize.forms import (
     times,
     walk,
 )
+from samesame.optimize.lying import LEAVES, as_it_lies, in_memory, in_turn, is_tensor, leaves, look_ups_of, table_of
 from samesame.optimize.names import Digests, nameless
 from samesame.optimize.pairs import Axes, steps
 from samesame.optimize.portions import Held
@@ -204,45 +205,6 @@ def is_pairwise(fold: Form) -> bool:
     computed = any(x.operator not in LEAVES and free <= set(x.axes) for x in factors(fold.arguments[0]))
     apart = any(a - b and b - a for a, b in combinations(axes, 2))
     return fold.attributes[0] == "sum" and computed and apart and not any(free <= own for own in axes)
-
-
-def is_tensor(form: Form) -> bool:
-    """Whether its elements are those of a tensor, read one by one or looked up."""
-    return table_of(form).operator == "load"
-
-
-def table_of(form: Form) -> Form:
-    """What is looked up in; a form that looks nothing up is its own."""
-    while form.operator == "lookup":
-        form = form.arguments[0]
-    return form
-
-
-def look_ups_of(form: Form) -> dict[str, Form]:
-    """The axes along which a table is looked up, the last first, and at which integers."""
-    found = dict[str, Form]()
-    while form.operator == "lookup":
-        found[form.attributes[0]] = form.arguments[1]
-        form = form.arguments[0]
-    return found
-
-
-def in_turn(table: Form, looked: Mapping[str, Form]) -> tuple[str, ...]:
-    """The axes of a table as it is kept: those that the integers have, too, then a row as it is looked up; where single
-    elements are, these lie side by side."""
-    indices = {axis for i in looked.values() for axis in i.axes}
-    both = [axis for axis in table.axes if axis in indices and axis not in looked]
-    rest = [axis for axis in table.axes if axis not in both and axis not in looked]
-    return (*both, *rest, *looked) if len(looked) > 1 else (*both, *looked, *rest)
-
-
-LEAVES = frozenset({"load", "fold", "concat", "lookup"})
-
-
-def leaves(form: Form) -> list[Form]:
-    """What a form is computed of: tensors, and what is kept as one where it is summed up in pairs."""
-    return [x for x in walk(form, arguments=lambda x: () if x.operator in LEAVES else x.arguments)
-            if x.operator in LEAVES]
 
 
 def is_operand(factor: Form, others: Iterable[Form], fold: Form) -> bool:
@@ -420,7 +382,7 @@ class _Cutter:
             given = [self.invariant(x, x.axes, (*order, *axes)) for x in given]
             kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, followed)) for x in wholes]
             given = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, followed))
-                     if self.has_last(x, [*given, *wholes], order) else x for x in given]
+                     if self.has_last(x, [*given, *wholes], order, axes) else x for x in given]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
                 last = self.depth(axes, given)
                 given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *last)) for x in given]
@@ -438,13 +400,17 @@ class _Cutter:
             operands = self.inlined(body, body.axes, inside)
         return Form("fold", (monoid, axes), (operands,))
 
-    def has_last(self, x: Form, every: Iterable[Form], order: Sequence[str]) -> bool:
+    def has_last(self, x: Form, every: Iterable[Form], order: Sequence[str], over: Sequence[str]) -> bool:
         """Whether an operand that takes functions alone has the axis that the results lie along: kept, it is the one
-        whose lanes are theirs, and else each lane of a result is written to a place far from the one before."""
+        whose lanes are theirs, and else each lane of a result is written to a place far from the one before. What is
+        made of tensors that lie along what is summed up lies so, too."""
         last = order[-1] if order else ""
         others = (other for other in every if other is not x)
-        return last in x.axes and self.extent(last) >= SHORT and not is_tensor(x) and any(
-            map(is_function, walk(x))) and not any(last in other.axes for other in others)
+        if last not in x.axes or self.extent(last) < SHORT or is_tensor(x) or not any(map(is_function, walk(x))):
+            return False
+        lies = [in_memory(y) for y in walk(x) if y.operator == "load" and in_memory(y)]
+        along_it = all(one[-1] in over for one in lies if len(one) == max(map(len, lies)))
+        return not (lies and along_it) and not any(last in other.axes for other in others)
 
     def crosses(self, body: Form) -> bool:
         """Whether what is folded is read along one axis and along another, as a matrix beside itself turned: one of
@@ -581,23 +547,6 @@ def orders_within(form: Form, order: tuple[str, ...]) -> list[tuple[str, ...]]:
     axis, parts = form.attributes
     return [tuple(part if each == axis else each for each in order if each != axis or part is not None)
             for part in parts]
-
-
-def in_memory(tensor: Form) -> list[str]:
-    """The axes of a tensor that is given, the one along which it lies in memory last."""
-    return [part.axis for place in table_of(tensor).attributes[1:] for part in place.parts]
-
-
-def as_it_lies(form: Form, axes: Sequence[str]) -> tuple[str, ...]:
-    """Those of the axes that the form has, in the order in which the largest tensor that it is made of has them; what
-    that one has not comes first. In this order where several are as large that end in other axes: differences of all
-    pairs."""
-    lies = [in_memory(x) for x in leaves(form) if x.operator == "load"]
-    largest = [one for one in lies if len(one) == max(map(len, lies))]
-    own = [axis for axis in axes if axis in form.axes]
-    if not largest or len({one[-1] for one in largest if one}) > 1:
-        return tuple(own)
-    return tuple(sorted(own, key=lambda axis: largest[0].index(axis) if axis in largest[0] else -1))
 
 
 def lanes_of(x: Form, weights: Collection[str]) -> set[str]:

@@ -20,8 +20,9 @@ from samesame.optimize.forms import Form, Part, Place, along, base, but_indices,
 from samesame.optimize.groups import together
 from samesame.optimize.ir import NARROW, Buffer, Dim, Kind, Program, Statement, Tile, When
 from samesame.optimize.ir import loop as new_loop
+from samesame.optimize.lying import is_tensor, table_of
 from samesame.optimize.meaning import Claim
-from samesame.optimize.partition import Stage, factors, is_tensor, table_of
+from samesame.optimize.partition import Stage, factors
 from samesame.optimize.proving import Checked, Elements, proved, with_elements
 from samesame.optimize.specification import Specification
 
