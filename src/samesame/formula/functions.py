@@ -307,7 +307,7 @@ def _log_on_cell(form: Form) -> Form:
         return minus_infinity()
     form = together(form)
     size, common, rest = content(form, positive)
-    parts = [scale(of_atom(Apply("log", constant(q))), k) for q, k in prime_factors(size)]
+    parts = [scale(_log_of_prime(q), k) for q, k in prime_factors(size)]
     for atom, e in common:
         parts.append(scale(_log_of_atom(atom), e))
     (term, c), *more = rest.terms
@@ -324,8 +324,15 @@ def _log_of_atom(atom: Atom) -> Form:
     if isinstance(atom, Apply) and atom.head == "sum":
         return log(atom.argument)
     if isinstance(atom, Radical):
-        return of_atom(Apply("log", constant(atom.base)))
+        return _log_of_prime(atom.base)
     return of_atom(Apply("log", of_atom(atom)))
+
+
+def _log_of_prime(q: int) -> Form:
+    """log 5 is log 10 − log 2, so that log 10 is one term, as decibels are divided by it."""
+    if q == 5:
+        return add(of_atom(Apply("log", constant(10))), scale(of_atom(Apply("log", constant(2))), -1))
+    return of_atom(Apply("log", constant(q)))
 
 
 # ------------------------------------------------------------------------------------------------------ other functions

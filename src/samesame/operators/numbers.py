@@ -82,9 +82,12 @@ WORKED_OUT: tuple[tuple[str, Callable[[float], float], Callable[[float], float]]
     ("cos", math.acos, math.cos),
     ("sin", math.asin, math.sin),
     ("tanh", math.atanh, math.tanh),
+    ("10^", math.log10, lambda x: 10**x),                  # decibels
 )
+ABOVE_ONE = frozenset(("exp", "10^"))                      # of these that programs take of positive numbers
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _LARGEST_LOG = 14.0                                        # of integers up to a million
+_LARGEST_EXPONENT = 32.0                                   # of a number of a program
 SHORT = 11                                                 # fewer significant digits than this: a decimal
 
 DECIMAL = 15                                               # so many at most, and each decimal has a float of its own
@@ -271,7 +274,8 @@ def _reading(value: float) -> tuple[Expr, str] | None:
         for q in _simple(Fraction(value / number), 1, single=False):
             if _near(q.numerator * number / q.denominator, value):
                 return q * expr, f"{q}·{text}"
-    return _made_of_decimals(value) or _worked_out(value) or _apart_by_a_root(value, _beside.get())
+    return (_made_of_decimals(value) or _worked_out(value) or _exponential_beside(value, _beside.get())
+            or _apart_by_a_root(value, _beside.get()))
 
 
 def _simple_root(value: float) -> tuple[Expr, str] | None:
@@ -315,10 +319,19 @@ def _nearly_short(value: float) -> float | None:
 def _worked_out(value: float) -> tuple[Expr, str] | None:
     """A function of a short decimal, such as a margin's cosine or a decay e^−0.1."""
     for name, inverse, function in WORKED_OUT:
-        if value < 1 or name == "exp":
+        if value < 1 or name in ABOVE_ONE:
             argument = _short(inverse(value), DIGITS_OF_ARGUMENTS)
-            if argument and function(argument) == value:
-                return fn(name)(const(Fraction(repr(argument)))), f"{name}({argument!r})"
+            if argument and _near(function(argument), value):
+                x = Fraction(repr(argument))
+                return power(const(10), x) if name == "10^" else fn(name)(const(x)), f"{name}({argument!r})"
+    return None
+
+
+def _exponential_beside(value: float, numbers: tuple[float, ...]) -> tuple[Expr, str] | None:
+    """The exponential of another number of the formula, or its inverse: one side has μ, the other e^μ."""
+    for other in (sign * n for n in numbers for sign in (1, -1)):
+        if abs(other) != value and abs(other) < _LARGEST_EXPONENT and _near(math.exp(other), value):
+            return fn("exp")(constant(other)), f"exp({other!r})"
     return None
 
 
