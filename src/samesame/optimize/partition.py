@@ -383,8 +383,9 @@ class _Cutter:
             wholes = [times(*several) for several in computed.values()]
             given = [self.invariant(x, x.axes, (*order, *axes)) for x in given]
             kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, followed)) for x in wholes]
-            given = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, followed))
-                     if self.has_last(x, [*given, *wholes], order, axes) else x for x in given]
+            every = [*given, *wholes]
+            given = [self.keep(x, self.operand_order(x, every, form, order, followed))
+                     if self.has_last(x, every, order, axes) or self.is_mixed(x, form) else x for x in given]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
                 last = self.depth(axes, given)
                 given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *last)) for x in given]
@@ -413,6 +414,12 @@ class _Cutter:
         lies = [in_memory(y) for y in walk(x) if y.operator == "load" and in_memory(y)]
         along_it = all(one[-1] in over for one in lies if len(one) == max(map(len, lies)))
         return not (lies and along_it) and not any(last in other.axes for other in others)
+
+    def is_mixed(self, x: Form, contraction: Form) -> bool:
+        """Whether an operand is made of several tensors, element by element, and used for many results."""
+        whole = {y.attributes[0] for y in leaves(x) if y.operator == "load" and {*x.axes} <= {*y.axes}}
+        others = size_of({*contraction.axes} - {*x.axes}, self.extents)
+        return not is_tensor(x) and len(whole) > 1 and others >= 2 * MANY
 
     def crosses(self, body: Form) -> bool:
         """Whether what is folded is read along one axis and along another, as a matrix beside itself turned: one of
@@ -449,7 +456,8 @@ class _Cutter:
         own = [axis for axis in order if axis in x.axes and axis not in rest]
         summed = self.depth([axis for axis in contraction.attributes[1] if axis in x.axes], every)
         last = own[-1] if own and own[-1] == order[-1] and self.extent(own[-1]) >= SHORT else None
-        along_it = last is not None and (followed or last in lanes_of(x, self.weights))
+        along_it = last is not None and (last in lanes_of(x, self.weights) or (
+            followed and not joined_along(x) & {*summed}))
         return (*both, *summed, *own) if along_it else (*both, *own, *summed)
 
     def depth(self, axes: Iterable[str], every: Iterable[Form]) -> list[str]:
@@ -554,10 +562,18 @@ def orders_within(form: Form, order: tuple[str, ...]) -> list[tuple[str, ...]]:
 def lanes_of(x: Form, weights: Collection[str]) -> set[str]:
     """Axes along which lanes may run where this is computed. Of a contraction over weights those of the weights, over
     other tensors that are given those along which these lie in memory; all of anything else."""
+    if joined_along(x):
+        return joined_along(x)
     inner = next((y for y in reversed([*walk(x)]) if y.operator == "fold" and is_contraction(y)), None)
     given = [] if inner is None else [y for y in factors(inner.arguments[0]) if is_tensor(y)]
     packed = {axis for y in given if y.attributes[0] in weights for axis in y.axes}
     return packed or {axis for y in given for axis in in_memory(y)[-1:]} or set(x.axes)
+
+
+def joined_along(x: Form) -> set[str]:
+    """Axes along which tensors lie in memory that something computed is joined to, as new keys are to a cache."""
+    given = [y for y in x.arguments if y.operator == "load"] if x.operator == "concat" else []
+    return {axis for y in given for axis in in_memory(y)[-1:]}
 
 
 def of_weights(stages: Iterable[Stage], weights: Collection[str], outputs: Collection[str]) -> frozenset[str]:
