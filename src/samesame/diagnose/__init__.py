@@ -158,7 +158,8 @@ class _Search:
         self, name: str, graph: Graph, k: int, sources: list[Mapping[str, torch.Tensor]], constants: bool
     ) -> _Side:
         """Walk back from the differing roots through tensors that no tensor of the other side agrees with."""
-        related = {pair[0] if k == 0 else right for right, pair in self.relating.related.items()}
+        names = {name for _, layout, _ in self.relating.related.values() for name in wholes(layout)}
+        related = {*self.relating.related} if k else {node for node in graph.nodes if node.name in names}
         fixed = frozenset() if constants else closed(graph)
         region: set[Node] = set()
         agreeing: dict[Node, None] = {}

@@ -29,7 +29,7 @@ from samesame.operators.table import packet
 from samesame.relate.induction import Inductive
 from samesame.relate.joined import JoinProposer
 from samesame.relate.lapses import lapse
-from samesame.relate.layout import Slice
+from samesame.relate.layout import cuts
 from samesame.relate.parameters import InputRelation
 from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Proposer, Values
@@ -242,7 +242,7 @@ def joins(graph: Graph) -> bool:
 
 def has_pieces(relation: InputRelation) -> bool:
     """Has the right side pieces of weights, as a loop over heads does? Then it makes pieces of what these make."""
-    return any(isinstance(layout, Slice) for layout in relation.layouts.values())
+    return any(map(cuts, relation.layouts.values()))
 
 
 def lowest(settled: Generalised) -> Rung:

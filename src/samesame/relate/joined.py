@@ -29,7 +29,8 @@ class JoinProposer:
 
     def __init__(self, inner: Callable[[Values, Mapping[str, int]], Proposes], right: Graph, left: Values,
                  sizes: Mapping[str, int]) -> None:
-        self._inner, self._whole = inner(left, sizes), Proposer(left, sizes)
+        self._inner = inner(left, sizes)
+        self._whole = self._inner if isinstance(self._inner, Proposer) else Proposer(left, sizes)
         self._draw, self._passed = min(1, len(left) - 1), cut_again(right)
 
     def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:

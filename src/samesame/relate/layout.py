@@ -136,6 +136,16 @@ def wholes(layout: Layout) -> tuple[str, ...]:
             return wholes(layout.part)
 
 
+def cuts(layout: Layout) -> bool:
+    """Is a piece of a tensor taken somewhere?"""
+    match layout:
+        case Whole():
+            return False
+        case Concat(parts, _):
+            return any(map(cuts, parts))
+    return isinstance(layout, Slice) or cuts(layout.part)
+
+
 def without_factors(layout: Layout) -> Layout:
     """The layout that takes the same elements as they are."""
     match layout:

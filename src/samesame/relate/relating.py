@@ -73,8 +73,9 @@ class Use:
 
 @dataclass(slots=True)
 class Relating:
-    """What is known about two graphs. `related[right node]` is a left node, the layout and the evidence; `widened` how
-    often the frontier moved back until there was a proof, and `helped` the same by the left term and the operator.
+    """What is known about two graphs. `related[right node]` is a left node (the first, where several stand side by
+    side), the layout and the evidence; `widened` how often the frontier moved back until there was a proof, and
+    `helped` the same by the left term and the operator.
 
     Where the right `gathers` what ranks hold, a weight that is whole again is related, movement or not: else every use
     of it would look through how it was cut and put together. A `guide` is the same for the same programs at the sizes
