@@ -41,7 +41,7 @@ def _demands(form: Form) -> tuple[Assumed, ...]:
     found: list[Assumed] = []
     for term, _ in form.terms:
         _, guards, factors = opened(term, next_open(term.free))
-        demands = (demand for a, e in factors for demand in _demands_of(a, e))
+        demands = (demand for a, e in factors for demand in demands_of(a, e))
         found += (replace(demand, guards=demand.guards.union(guards)) for demand in demands)
     return tuple(found)
 
@@ -51,7 +51,7 @@ def has_values(form: Form) -> bool:
     return not form.has(UNDEFINED) and not form.has(MINUS_INFINITY) and not _demands(form)
 
 
-def _demands_of(atom: Atom, exponent: Fraction) -> Iterator[Assumed]:
+def demands_of(atom: Atom, exponent: Fraction) -> Iterator[Assumed]:
     """Of an atom's power, and of what functions in it are applied to."""
     if exponent.denominator % 2 == 0 and not positive(atom) and not _never_negative(atom):
         yield Assumed("≥ 0", value_form(atom))

@@ -35,6 +35,7 @@ from samesame.formula.left_out import with_all_places
 from samesame.formula.logarithms import by_magnitudes
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.places import places_one_by_one, with_values
+from samesame.formula.poles import without_guards_at_poles
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.reached import where_lookups_reach
 from samesame.formula.refine import refined
@@ -257,7 +258,14 @@ def _prove(left: Form, right: Form) -> str:
     if left is right:
         return IDENTICAL
     left, right = _without_infinities(left, right)
-    return vanishes(without_shares(subtract(left, right), left, right))
+    difference = without_shares(subtract(left, right), left, right)
+    try:
+        return vanishes(difference)
+    except _Open:
+        changed = without_guards_at_poles(difference, left, right)
+        if changed is None:
+            raise
+    return f"{vanishes(changed)}, where both sides have a value"
 
 
 def _at_once(left: Form, right: Form) -> str:
