@@ -379,6 +379,10 @@ class JointGraph:
         for name, known in demanded(graph, lambda node: self.is_negative(self.term[node])).items():
             self.demanded.setdefault(self.term[graph[name]], known)
 
+    def is_unset(self, term: int) -> bool:
+        """Is the class memory that nobody has written to yet?"""
+        return any(self.egraph.term(member).operator == "uninitialised" for member in self.egraph.members(term))
+
     def is_negative(self, term: int) -> bool:
         """Was an element of the class negative on some draw, or was it not seen at all?"""
         members = self.egraph.members(self.egraph.find(term))

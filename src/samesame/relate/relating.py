@@ -22,7 +22,7 @@ import torch
 from samesame.budget import Progress
 from samesame.evidence import Evidence, Relation, Rung
 from samesame.formula.assumptions import Assumption, Said, simplified
-from samesame.formula.spans import ALL, Spans
+from samesame.formula.spans import ABOVE, ALL, Spans
 from samesame.graph import Graph, Node
 from samesame.operators.execute import elements, few_threads
 from samesame.relate.assumed import Told, as_tested
@@ -571,9 +571,10 @@ def _at_infinity(
     mask in front of them; or, in words, that it takes them to be finite, where it holds of numbers alone."""
     told, joint = relating.told, relating.joint
     nodes = {name: _stands_for(joint, claim, name) for name in claim.frontier}
-    values = {name: value for name, node in nodes.items() if node is not None
+    unset = {name for name, term in claim.frontier.items() if joint.is_unset(term)}
+    values = {name: value for name, node in nodes.items() if node is not None and name not in unset
               and isinstance(value := told.value(node.name), torch.Tensor)}
-    found = infinite(claim, spans, values)
+    found = infinite(claim, {**spans, **dict.fromkeys(unset, ALL - {ABOVE})}, values)     # what it happens to hold
     if not found or evidence.rung < Rung.PROVED_HERE:
         return (), None
     if all(found.values()) and is_written_alike(claim):
