@@ -167,6 +167,12 @@ def test_a_query_that_only_an_infinity_keeps_from_its_keys_may_be_nan():
     assert held(lambda x: attention(x, -x, x + 1, shown), bare, torch.randn(2, 4, 1, 8)).failed
 
 
+def test_the_stride_of_a_dimension_of_one_element_says_nothing():
+    turned, other = torch.randn(1, 1, 4, 8).transpose(1, 2), ((1, 4, 1, 8), (32, 8, 8, 1))
+    assert turned.stride() != turned.contiguous().as_strided(*other).stride()
+    assert not held(lambda x: 2 * x, lambda x: (x + x).contiguous().as_strided(*other), turned).failed
+
+
 def test_strides_and_dtypes_are_those_of_the_original():
     assert "strides" in held(chain, lambda x, y, z: (x @ y @ z).t().contiguous().t(), *SQUARES).failed
     assert "float64" in held(chain, lambda x, y, z: (x @ y @ z).double(), *SQUARES).failed

@@ -151,7 +151,7 @@ def judge(
     result.draws += 1
     said = oracle()
     for number, ((name, _), own, other) in enumerate(zip(graph.roots, mine, yours, strict=True)):
-        if (own.shape, own.dtype, own.stride()) != (other.shape, other.dtype, other.stride()):
+        if (own.shape, own.dtype, strides(own)) != (other.shape, other.dtype, strides(other)):
             result.failed = (f"output {name} is {other.dtype} of shape {tuple(other.shape)} and strides "
                              f"{other.stride()}, and was {own.dtype}, {tuple(own.shape)}, {own.stride()}")
             return
@@ -170,6 +170,11 @@ def judge(
         if judged.fault:
             result.failed = f"on {label}, output {name} {judged.fault}"
             return
+
+
+def strides(tensor: torch.Tensor) -> list[int]:
+    """How far elements are apart along each dimension, where there are several."""
+    return [step for n, step in zip(tensor.shape, tensor.stride(), strict=True) if n > 1 and tensor.numel()]
 
 
 class Judged(NamedTuple):
