@@ -1,7 +1,8 @@
 """Counting with the solver: whether the guarded occurrences of a body cancel at every point.
 
-Comparisons of reals are no longer opaque here: each atom is some real number, a form is a polynomial in them, so x >
-0, −x > 0 and x = 0 exclude each other and max(x, y) agrees with its two spellings at x = y."""
+Comparisons of reals are no longer opaque here: each atom is some real number, of its sign where that is known, and a
+form is a polynomial in them, so x > 0, −x > 0 and x = 0 exclude each other, max(x, y) agrees with its two spellings at
+x = y, and what is above exp(y) is above 0."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ import z3
 
 from samesame.formula.guards import Guards
 from samesame.formula.poly import Atom, IntegerAtom
+from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.smt import Indices, refuted
-from samesame.formula.terms import Apply, Form, Term, closed
+from samesame.formula.terms import Apply, Form, Term, closed, of_atom
 
 
 class Reals(Indices):
@@ -41,7 +43,13 @@ class Reals(Indices):
     def any_real(self, thing: Term | Atom) -> Any:
         if isinstance(thing, IntegerAtom) and thing.integer:
             return z3.ToReal(self.term(thing))
-        return self.named(thing, "real")
+        found = self.named(thing, "real")
+        form = Form(((thing, Fraction(1)),)) if isinstance(thing, Term) else of_atom(thing)
+        if is_positive(form):
+            self.tell(found > 0)
+        elif is_nonnegative(form):
+            self.tell(found >= 0)
+        return found
 
 
 def never_counts(weighted: Sequence[tuple[Fraction, Guards]]) -> bool:
