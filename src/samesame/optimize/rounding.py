@@ -15,8 +15,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import partial, reduce
+from typing import Any, NamedTuple
 
 import torch
 
@@ -177,7 +177,7 @@ EXACT = frozenset((                                        # beside those that o
 # ------------------------------------------------------------------------------- what is made of an error, where known
 
 Values = Mapping[str, Any]
-Reach = Callable[[Node, Values, torch.Tensor], torch.Tensor]
+Reach = Callable[[Node, Values, torch.Tensor], torch.Tensor | None]     # None where that has to be tried after all
 
 
 def as_it_is(node: Node, known: Values, error: torch.Tensor) -> torch.Tensor:
@@ -211,12 +211,68 @@ def of_log_softmax(node: Node, known: Values, error: torch.Tensor) -> torch.Tens
     return error + (y * error).sum(node.args[1], keepdim=True)
 
 
+class Norm(NamedTuple):
+    """Where a norm has its weight and its epsilon, and the rows of what it reads that have a mean of their own."""
+
+    weight: int
+    eps: int
+    rows: Callable[[Node, torch.Tensor], torch.Tensor]
+
+    def rules(self) -> tuple[Reach | None, ...]:
+        """For what it reads, its weight and its bias."""
+        return (self.of_read, *(None,) * (self.weight - 1), self.of_weight, self.of_bias)
+
+    def standard(self, node: Node, known: Values) -> tuple[torch.Tensor, torch.Tensor]:
+        """(x − μ)/σ in rows, and 1/σ."""
+        x = self.rows(node, known[node.args[0].name])
+        of_eps = node.args[self.eps] if len(node.args) > self.eps else node.kwargs.get("eps", 1e-5)
+        variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
+        inverse = (variance + of_eps).rsqrt()
+        return (x - mean) * inverse, inverse
+
+    def of_read(self, node: Node, known: Values, error: torch.Tensor) -> torch.Tensor | None:
+        """y = (x − μ)/σ·w: what e makes of y is w/σ·(e − mean e − y·mean(y·e)). Signs are at random, so that a mean of
+        n errors comes to about their root mean square over √n, and seldom to much more. An error as large as σ is
+        tried."""
+        shape = node.args[0].shape
+        y, inverse = self.standard(node, known)
+        e = self.rows(node, error.expand(shape)) * inverse
+        if not bool((e < SMALL).all()):
+            return None
+        off = e + SELDOM * (_of_mean(e) + y.abs() * _of_mean(y * e))
+        scale = node.args[self.weight] if len(node.args) > self.weight else None
+        return off.reshape(shape) * (_along(node, known[scale.name].abs()) if isinstance(scale, Node) else 1)
+
+    def of_weight(self, node: Node, known: Values, error: torch.Tensor) -> torch.Tensor:
+        return self.standard(node, known)[0].abs().reshape(node.args[0].shape) * _along(node, error)
+
+    def of_bias(self, node: Node, known: Values, error: torch.Tensor) -> torch.Tensor:
+        return _along(node, error)
+
+
+def _along(node: Node, scale: torch.Tensor) -> torch.Tensor:
+    """A weight or a bias beside what a norm reads: channels come second, but in a layer norm."""
+    rank = len(node.args[0].shape)
+    return scale if called(node) == "layer_norm" or not scale.dim() else scale.reshape(-1, *(1,) * (rank - 2))
+
+
+SMALL, SELDOM = 0.05, 1.5                                  # of σ; times the deviation of a mean
+
+
+def _of_mean(errors: torch.Tensor) -> torch.Tensor:
+    """The deviation of the mean of a row of errors, whose signs are at random."""
+    return errors.square().sum(-1, keepdim=True).sqrt() / errors.shape[-1]
+
+
 REACHES: dict[str, tuple[Reach | None, ...]] = {           # for each argument; None where it is tried
     "add": (as_it_is, times_alpha), "sub": (as_it_is, times_alpha), "rsub": (times_alpha, as_it_is),
     "mul": (times(1), times(0)), "div": (over(1), None), "neg": (as_it_is,), "abs": (as_it_is,),
     "where": (None, partial(chosen, one=True), partial(chosen, one=False)),
     **dict.fromkeys(("softmax", "_softmax", "_safe_softmax"), (of_softmax,)),
     **dict.fromkeys(("log_softmax", "_log_softmax"), (of_log_softmax,)),
+    "layer_norm": Norm(2, 4, lambda node, x: x.flatten(x.dim() - len(node.args[1]))).rules(),
+    "instance_norm": Norm(1, 7, lambda node, x: x.flatten(2)).rules(),
+    "group_norm": Norm(2, 4, lambda node, x: x.reshape(x.shape[0], node.args[1], -1)).rules(),
 }
 
 
@@ -228,8 +284,8 @@ def reached(node: Node, known: Values, name: str, error: Any) -> torch.Tensor | 
     if len(own) < sum(part.name == name for part in node.inputs) or node.kwargs.get("rounding_mode") is not None:
         return None
     value: torch.Tensor = known[node.name]
-    first, *others = (rule(node, known, error).expand(value.shape) for rule in own)
-    return sum(others, first)
+    made = [each.expand(value.shape) for rule in own if (each := rule(node, known, error)) is not None]
+    return reduce(torch.add, made) if len(made) == len(own) else None
 
 
 def of_numbers(node: Node, known: Values, by: float) -> Iterator[torch.Tensor | Node]:
@@ -243,7 +299,9 @@ def of_numbers(node: Node, known: Values, by: float) -> Iterator[torch.Tensor | 
             continue
         if place < len(rules) and (rule := rules[place]) is not None:
             value = known[node.name]
-            yield rule(node, known, value.new_tensor(by * abs(number))).expand(value.shape)
+            made = rule(node, known, value.new_tensor(by * abs(number)))
+            assert made is not None, "of a number"
+            yield made.expand(value.shape)
         else:
             yield replace(node, args=(*node.args[:place], number * (1 + by), *node.args[place + 1 :]))
     for name, number in node.kwargs.items():
