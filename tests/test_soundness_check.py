@@ -25,7 +25,8 @@ def by_proof_alone(monkeypatch):
 
 
 def conditions(verdict):
-    return [str(condition) for root in verdict.roots for condition in root.evidence.conditions]
+    """All that a report prints: of outputs, and of what they rest on."""
+    return [str(condition) for one in (*verdict.roots, *verdict.relations) for condition in one.evidence.conditions]
 
 
 class Weighted(nn.Module):

@@ -156,3 +156,18 @@ def test_a_cache_and_what_is_added_lie_as_the_cache_does() -> None:
     assert every.axes[-1] == cache.axes[-1] or cache.attributes[-1].axis == every.axes[-1]
     ((result,), (expected,)) = several(Decoded().eval(), given)
     torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("function", [torch.sin, torch.cos])
+def test_waves_of_many_turns_are_as_exact_as_of_few(function: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    class Wave(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return function(x) * 1.0
+
+    generator = torch.Generator().manual_seed(0)
+    ends = torch.tensor([1.0, 9e3, 1.1e4, 3e5, 1e7, 1e9, 3e9, 1e30])
+    x = ends[:, None] * (2 * torch.rand(8, 515, generator=generator) - 1)
+    x[0, :4] = torch.tensor([math.inf, -math.inf, math.nan, 0.0])
+    x[5, :3] = torch.tensor([math.inf, math.nan, -0.0])
+    ((result,), _) = several(Wave(), (x,))
+    torch.testing.assert_close(result.double(), function(x.double()), rtol=0, atol=1.3e-7, equal_nan=True)
