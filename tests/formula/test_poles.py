@@ -7,7 +7,7 @@ import torch
 
 from samesame import check
 from samesame.formula.equal import Proved, prove_equal
-from samesame.formula.expr import Size, Sum, and_, eq, fn, index, lt, not_, sqrt, where
+from samesame.formula.expr import Size, Sum, and_, eq, fn, index, lt, maximum, not_, sqrt, where
 from samesame.formula.expr import log as logarithm
 from samesame.formula.tensor import leaf
 
@@ -54,6 +54,34 @@ SAYING = {
 def test_a_guard_of_anything_else_is_none(left, right):
     assert not isinstance(prove_equal(left, right), Proved)
     assert not isinstance(prove_equal(right, left), Proved)
+
+
+def both(a, b):
+    return and_(not_(eq(a, 0)), not_(eq(b, 0)))
+
+
+def in_a_circle(a, b, rest):
+    """Each pole is guarded by the other: where both numbers are 0 there is a value, and no pole."""
+    return where(eq(b, 0), 0, 1 / a) + where(eq(a, 0), 0, 1 / b) + rest
+
+
+def test_two_guards_that_are_each_needed_where_the_other_holds_are_not_left_out_together():
+    z = leaf("z", (N,))[i]
+    assert not isinstance(prove_equal(in_a_circle(a, b, where(both(a, b), z, 0)), in_a_circle(a, b, z)), Proved)
+    once = where(both(a, b), z, 0), where(eq(b, 0), 0, z)
+    answer = prove_equal(in_a_circle(a, b, once[0]), in_a_circle(a, b, once[1]))
+    assert isinstance(answer, Proved) and any("x[i] ≠ 0" in str(condition) for condition in answer.conditions)
+
+
+def test_what_is_divided_by_a_count_has_no_value_where_nothing_is_counted():
+    m = leaf("m", (N, 2), "bool")
+    count = Sum(2, lambda k: where(m[i, k], 1, 0))
+    mean = Sum(2, lambda k: where(m[i, k], a + k, 0)) / count
+    clamped = Sum(2, lambda k: where(m[i, k], a + k, 0)) / maximum(1, count)
+    for left, right, needed in ((where(lt(0, count), mean, 0), mean, True), (clamped, mean, True),
+                                (where(lt(0, count), mean, 0), clamped, False), (mean, mean * 1, False)):
+        answer = prove_equal(left, right)
+        assert isinstance(answer, Proved) and bool(answer.conditions) is needed
 
 
 def test_a_condition_that_the_example_breaks_is_not_assumed():

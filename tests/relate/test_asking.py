@@ -41,3 +41,22 @@ def by_a_minimum(x):
 
 def test_a_gradient_that_asks_for_ties_is_not_asking_for_infinities():
     assert check(by_absolute_values, by_a_minimum, X).verdict != "different"
+
+
+def test_a_number_and_a_truth_that_are_compared_are_no_question():
+    m = X[0] > 0
+    assert check(lambda x, m: torch.where(x == m, 1.0, 2.0) + x, lambda x, m: x + torch.where(x != m, 2.0, 1.0),
+                 (*X, m)).verdict == "same"
+
+
+def test_a_mask_beside_numbers_asks_for_nothing():
+    def masked(function):
+        return lambda x, m: torch.where(x.masked_fill(m, float("-inf")) == 2 * x, 1.0, 0.0) + function(x)
+
+    pair = masked(lambda x: 1 - torch.sigmoid(x)), masked(lambda x: torch.exp(-x) / (1 + torch.exp(-x)))
+    assert check(*pair, (*X, X[0] > 0.5)).verdict == "same"
+
+
+def test_numbers_that_are_exponentials_of_one_another_are_read():
+    z, y = 1.3097995858041505, 0.26987413757344925
+    assert check(lambda x: (x * z + y) * 2, lambda x: 2 * z * x + 2 * y, X).verdict != "different"

@@ -35,7 +35,7 @@ from samesame.formula.left_out import with_all_places
 from samesame.formula.logarithms import by_magnitudes
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.places import places_one_by_one, with_values
-from samesame.formula.poles import without_guards_at_poles
+from samesame.formula.poles import assume_counts, without_guards_at_poles
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.reached import where_lookups_reach
 from samesame.formula.refine import refined
@@ -148,6 +148,7 @@ def _attempt(
         try:
             sides = normal(left), normal(right)
             detail = prove(*sides)
+            assume_counts(left, right)
         except Unsupported as unsupported:
             return NotProved(_with_limits(str(unsupported), effort))
         except RecursionError:

@@ -8,32 +8,69 @@ as [x = 0]·7 does: that is a number where the other side may have one, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
 
 from samesame.formula.defined import demands_of
 from samesame.formula.effort import Assumed, assume
-from samesame.formula.guards import Guards, Literal
+from samesame.formula.expr import Expr, Extremum, Fold, Num, Pow, Where
+from samesame.formula.guards import Literal
+from samesame.formula.normal import normal
 from samesame.formula.scalars import DOMAIN
+from samesame.formula.signs import is_positive
 from samesame.formula.terms import Apply, Form, Term, closed, form_of, next_open, opened
 
 WITHOUT_ZERO = frozenset(("≠ 0", "> 0", f"{DOMAIN}lgamma", f"{DOMAIN}digamma"))     # what is so is not 0
 
 
 def without_guards_at_poles(difference: Form, *sides: Form) -> Form | None:
-    """The difference of the sides without guards that a side needs to have a value; None where there are none."""
+    """The difference of the sides without guards that a side needs to have a value, each of which becomes a condition;
+    None where there are none."""
     known = [demand for side in sides for term, _ in side.terms for demand in _demands(term)]
     items, changed = list[tuple[Term, Fraction]](), False
     for term, c in difference.terms:
         bound, guards, factors = opened(term, next_open(term.free))
-        needed = {g: demand for g in guards if (demand := _needing(g, guards, known)) is not None}
-        if needed:
-            changed, guards = True, tuple(g for g in guards if g not in needed)
-            for demand in needed.values():
-                assume(demand.relation, demand.subject, {*guards, *demand.guards})
-            term = closed(bound, guards, factors)
+        left = list(guards)
+        for guard in guards:                               # one by one: two may each be needed where the other holds
+            others = [g for g in left if g is not guard]
+            demand = _needing(guard, others, known)
+            if demand is not None:
+                assume(demand.relation, demand.subject, others)
+                left = others
+        if len(left) < len(guards):
+            changed, term = True, closed(bound, tuple(left), factors)
         items.append((term, c))
     return form_of(items) if changed else None
+
+
+def assume_counts(left: Expr, right: Expr) -> None:
+    """Write down that a count which one side alone divides by, whatever is chosen, is not 0: where nothing is counted
+    a normal form has 0 times what has no value, and that is 0 there as everything times 0 is."""
+    mine, yours = ({normal(divisor) for divisor in _divisors(side)} for side in (left, right))
+    for divisor in sorted(mine ^ yours, key=lambda form: form.key):
+        counts = any(guard.poly is None for term, _ in divisor.terms for guard in term.guards)
+        if counts and not is_positive(divisor):
+            assume("≠ 0", divisor)
+
+
+def _divisors(expr: Expr) -> set[Expr]:
+    """What is divided by wherever the expression is asked for: outside of what a condition chooses, and of sums."""
+    found, waiting, seen = set[Expr](), [expr], set[Expr]()
+    while waiting:
+        e = waiting.pop()
+        if e in seen or isinstance(e, Fold):
+            continue
+        seen.add(e)
+        if isinstance(e, Pow) and e.exponent < 0 and not _is_clamped(e.base):
+            found.add(e.base)
+        waiting += [e.condition] if isinstance(e, Where) else e.children
+    return found
+
+
+def _is_clamped(divisor: Expr) -> bool:
+    """Whether it is the larger one of a number above 0 and something."""
+    return isinstance(divisor, Extremum) and divisor.op == "max" and any(
+        isinstance(part, Num) and part.value > 0 for part in divisor.arguments)
 
 
 def _demands(term: Term) -> Iterator[Assumed]:
@@ -44,18 +81,17 @@ def _demands(term: Term) -> Iterator[Assumed]:
             yield Assumed(demand.relation, demand.subject, demand.guards.union(guards))
 
 
-def _needing(guard: Literal, guards: Guards, known: Iterable[Assumed]) -> Assumed | None:
+def _needing(guard: Literal, others: Collection[Literal], known: Iterable[Assumed]) -> Assumed | None:
     """A demand that is made wherever the other guards hold, and is met only where this one holds."""
-    others = {g for g in guards if g is not guard}
-    return next((one for one in known if one.guards <= others and is_needed(guard, one)), None)
+    return next((one for one in known if one.guards.issubset(others) and _is_needed(guard, one)), None)
 
 
-def is_needed(guard: Literal, demand: Assumed) -> bool:
+def _is_needed(guard: Literal, demand: Assumed) -> bool:
     """Whether whatever meets the demand meets the guard."""
     asked = guard.subject
     if not isinstance(asked, Apply) or not isinstance(demand.subject, Form):
         return False
-    times = ratio(asked.argument, demand.subject)
+    times = _ratio(asked.argument, demand.subject)
     match guard.op, asked.head:
         case "fails", "zero":
             return bool(times) and demand.relation in WITHOUT_ZERO
@@ -66,7 +102,7 @@ def is_needed(guard: Literal, demand: Assumed) -> bool:
     return False
 
 
-def ratio(form: Form, other: Form) -> Fraction:
+def _ratio(form: Form, other: Form) -> Fraction:
     """The number that the first is of the second; 0 where it is none."""
     if [term for term, _ in form.terms] != [term for term, _ in other.terms]:
         return Fraction(0)

@@ -84,7 +84,7 @@ WORKED_OUT: tuple[tuple[str, Callable[[float], float], Callable[[float], float]]
     ("tanh", math.atanh, math.tanh),
     ("10^", math.log10, lambda x: 10**x),                  # decibels
 )
-ABOVE_ONE = frozenset(("exp", "10^"))                      # of these that programs take of positive numbers
+OF_ANY_SIZE = frozenset(("exp", "10^"))                    # of these, whose values may be above 1, too
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _LARGEST_LOG = 14.0                                        # of integers up to a million
 _LARGEST_EXPONENT = 32.0                                   # of a number of a program
@@ -319,7 +319,7 @@ def _nearly_short(value: float) -> float | None:
 def _worked_out(value: float) -> tuple[Expr, str] | None:
     """A function of a short decimal, such as a margin's cosine or a decay e^−0.1."""
     for name, inverse, function in WORKED_OUT:
-        if value < 1 or name in ABOVE_ONE:
+        if value < 1 or name in OF_ANY_SIZE:
             argument = _short(inverse(value), DIGITS_OF_ARGUMENTS)
             if argument and _near(function(argument), value):
                 x = Fraction(repr(argument))
@@ -328,10 +328,12 @@ def _worked_out(value: float) -> tuple[Expr, str] | None:
 
 
 def _exponential_beside(value: float, numbers: tuple[float, ...]) -> tuple[Expr, str] | None:
-    """The exponential of another number of the formula, or its inverse: one side has μ, the other e^μ."""
+    """e to the power of another number of the formula, or of minus that: one side has μ, the other e^μ. That number is
+    read by itself, or two that are the exponentials of one another would be read for ever."""
     for other in (sign * n for n in numbers for sign in (1, -1)):
         if abs(other) != value and abs(other) < _LARGEST_EXPONENT and _near(math.exp(other), value):
-            return fn("exp")(constant(other)), f"exp({other!r})"
+            with beside(()):
+                return fn("exp")(constant(other)), f"exp({other!r})"
     return None
 
 

@@ -81,19 +81,27 @@ def _is_real(node: Node) -> bool:
 
 
 def _settled(node: Node, values: Values) -> bool:
-    """Whether reals are equal wherever they were seen, or one of them is, or stands for, an infinity and none was seen
-    to be it, or to be above it. Who asks whether a count or a norm is above 0 has one answer, too, and does not ask for
-    NaN; nor does the gradient of a minimum, which asks whether two numbers are as small."""
+    """Whether a comparison of reals that came out the same everywhere on all draws asks for NaN or an infinity: whether
+    numbers are equal that always were, or how they lie to what is an infinity or stands for one. Who asks whether a
+    count or a norm is above 0 has one answer, too, and does not ask; nor does the gradient of a minimum, which asks
+    whether two numbers are as small."""
     if packet(node.operator) not in COMPARING or not any(map(_is_real, node.inputs)):
         return False
     answers = [value for draw in values if isinstance(value := draw.get(node.name), torch.Tensor)]
     always, never = all(bool(a.all()) for a in answers), not any(bool(a.any()) for a in answers)
-    name = packet(node.operator)
-    numbers: list[Any] = [side for side in node.args[:2] if isinstance(side, float)]
-    if name in EQUATING:
-        numbers += (draw.get(side.name) for side in node.args[:2] if isinstance(side, Node) for draw in values)
-    infinite = any(bool((torch.as_tensor(n).abs() > HUGE).any()) for n in numbers if n is not None)
-    return (name == "aten.eq" and always) or (name == "aten.ne" and never) or (infinite and (always or never))
+    finds_equal = {"aten.eq": always, "aten.ne": never}.get(packet(node.operator), False)
+    return finds_equal or ((always or never) and any(_is_infinity(side, node, values) for side in node.args[:2]))
+
+
+def _is_infinity(side: Any, node: Node, values: Values) -> bool:
+    """Whether a side is an infinity, or a number as large, in the program; asked for equality, also in a tensor that
+    holds nothing else. A mask puts −∞ beside numbers, and nobody asks for it."""
+    if isinstance(side, float):
+        return abs(side) > HUGE
+    if not isinstance(side, Node) or not _is_real(side) or packet(node.operator) not in EQUATING:
+        return False
+    held = [value for draw in values if isinstance(value := draw.get(side.name), torch.Tensor)]
+    return bool(held) and all(value.numel() > 0 and bool((value.abs() > HUGE).all()) for value in held)
 
 
 def extreme(inputs: Mapping[str, torch.Tensor], changes: Changes, seed: int) -> Iterator[tuple[str, Inputs]]:
