@@ -171,3 +171,63 @@ def test_waves_of_many_turns_are_as_exact_as_of_few(function: Callable[[torch.Te
     x[5, :3] = torch.tensor([math.inf, math.nan, -0.0])
     ((result,), _) = several(Wave(), (x,))
     torch.testing.assert_close(result.double(), function(x.double()), rtol=0, atol=1.3e-7, equal_nan=True)
+
+
+class Turned(nn.Module):
+    """Complex numbers as pairs: both parts take the same exponential."""
+
+    def forward(self, r: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+        return torch.stack([torch.exp(r) * t.cos(), torch.exp(r) * t.sin()], -1)
+
+
+class Gated(nn.Module):
+    """Two linear layers of what a gate lets through, and of what it does not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = nn.Linear(24, 48), nn.Linear(24, 48)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        gate = torch.sigmoid(x)
+        return self.a(gate * y), self.b((1 - gate) * y)
+
+
+class Skipped(nn.Module):
+    """A gate that is one number."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+        gate = torch.sigmoid(t)
+        return x * gate + y * (1 - gate)
+
+
+def test_numbers_beside_one_another_are_made_together() -> None:
+    assert [stage.target for stage in cut(Turned(), torch.randn(24, 40), torch.randn(24, 40))] == ["result 0"]
+
+
+def test_what_a_gate_lets_through_is_kept_before_a_linear_layer() -> None:
+    given = torch.randn(40, 24), torch.randn(40, 24)
+    stages = cut(Gated().eval(), *given)
+    products = [stage for stage in stages if stage.folds]
+    assert len(products) == 2 and all(len(stage.reads) == 3 for stage in products)         # operand, weight, bias
+    for result, expected in zip(*several(Gated().eval(), given), strict=True):
+        assert result.shape == expected.shape
+
+
+def test_a_function_of_one_number_is_taken_once_and_ends() -> None:
+    given = torch.randn(8, 16), torch.randn(8, 16), torch.randn(1)
+    ((result,), (expected,)) = several(Skipped(), given)
+    torch.testing.assert_close(result, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_cache_that_lies_turned_round_is_joined_so() -> None:
+    class Turned(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.key = nn.Linear(24, 32)
+
+        def forward(self, x: torch.Tensor, q: torch.Tensor, cache: torch.Tensor) -> torch.Tensor:
+            return torch.softmax(torch.einsum("bhd,bdt->bht", q, torch.cat([cache, self.key(x)[:, :, None]], 2)), -1)
+
+    stages = cut(Turned().eval(), torch.randn(2, 24), torch.randn(2, 4, 32), torch.randn(2, 32, 63))
+    every = written(stages, lambda value: value.operator == "concat")
+    assert every.axes[-1] == every.value.attributes[0]

@@ -107,7 +107,7 @@ SCALARS: dict[str, Scalar] = {
     "cosh": Scalar(np.cosh, positive=True, parity="even", at_zero=1, latex=True),
     "tanh": Scalar(np.tanh, rising=True, parity="odd", latex=True),
     "erf": Scalar(_each(math.erf), rising=True, parity="odd"),
-    "erfc": Scalar(_each(math.erfc), nonnegative=True),
+    "erfc": Scalar(_each(math.erfc), nonnegative=True),            # above 0; beyond 27 floats have 0
     "erfinv": Scalar(_each(inverse_erf), lambda x: and_(lt(-1, x), lt(x, 1)), rising=True, parity="odd"),
     "lgamma": Scalar(_each(log_gamma), _is_no_pole, enough="> 0"),
     "digamma": Scalar(_each(digamma), _is_no_pole, enough="> 0"),

@@ -48,10 +48,10 @@ def _twice(stages: Sequence[Stage], digests: Digests, integers: Collection[str])
 def _with(stages: Sequence[Stage], form: Form, digests: Digests) -> list[Stage]:
     """The stages with one for the form before the first that takes it, and its elements in all that do."""
     key, names = digests.renamed(form)
-    target, done, order = f"kept {len(stages)}", list[Stage](), tuple[str, ...]()
+    target, done, order = f"kept {len(stages)}", list[Stage](), None
     rows = {stage.target for stage in _rows(stages)}
 
-    def put(x: Form) -> Form:
+    def put(x: Form, order: tuple[str, ...]) -> Form:
         there = {y: digests.renamed(y) for y in walk(x) if (y.operator, y.height) == (form.operator, form.height)}
         others = {y: load(target, *(along(dict(zip(names, own, strict=True))[axis]) for axis in order))
                   for y, (other, own) in there.items() if other == key}
@@ -59,13 +59,13 @@ def _with(stages: Sequence[Stage], form: Form, digests: Digests) -> list[Stage]:
 
     for stage in stages:
         if stage.target in rows:
-            if not order and (found := next((u for u in _units(stage) if form in {*walk(u[1])}), None)):
+            if order is None and (found := next((u for u in _units(stage) if form in {*walk(u[1])}), None)):
                 order = as_it_lies(form, found[0])
                 done.append(Stage(target, order, form))
-            if order:
-                folds = {name: Form("fold", fold.attributes, (put(fold.arguments[0]),))
+            if order is not None:                          # one without axes is one number
+                folds = {name: Form("fold", fold.attributes, (put(fold.arguments[0], order),))
                          for name, fold in stage.folds.items()}
-                stage = replace(stage, value=put(stage.value), folds=folds)
+                stage = replace(stage, value=put(stage.value, order), folds=folds)
         done.append(stage)
     return done
 

@@ -219,6 +219,7 @@ DEEPEST = 4                                          # sums in one another: of m
 SHORT = 8                                            # of what runs in lanes, less is not worth them
 MANY_ROWS = 128                                      # whose ends are worth a kernel of their own
 MANY = 8                                             # elements for each of which a function would be computed again
+OFTEN = 16                                           # results, lanes of one register, that take an operand's element
 NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what sums are accumulated in
 
 
@@ -244,7 +245,7 @@ class _Cutter:
 
     def output(self, output: Output) -> None:
         axes = tuple(axis for d in output.turned for axis in output.dims[d])
-        value, folds = self.made(output.form, axes)
+        value, folds = self.staged(output.form, axes)
         if self.ends_in_functions(value, folds, axes):
             (name,) = folds
             self.stages.append(kept := Stage(f"kept {len(self.stages)}", axes, load(name), folds))
@@ -285,7 +286,7 @@ class _Cutter:
         return True
 
     def new(self, form: Form, axes: tuple[str, ...], dtype: str) -> Form:
-        value, folds = self.made(form, axes)
+        value, folds = self.staged(form, axes)
         self.stages.append(stage := Stage(f"kept {len(self.stages)}", axes, value, folds, dtype))
         return self.read_as(form, stage)
 
@@ -295,7 +296,7 @@ class _Cutter:
         places = (along(axis) if axis in form.axes else Place() for axis in stage.axes)
         return self.kept.setdefault(form, load(stage.target, *places))
 
-    def made(self, form: Form, order: tuple[str, ...]) -> tuple[Form, dict[str, Form]]:
+    def staged(self, form: Form, order: tuple[str, ...]) -> tuple[Form, dict[str, Form]]:
         """The value and folds of a stage of its own."""
         self.making.append(form)
         found = self.value(form, order)
@@ -379,13 +380,14 @@ class _Cutter:
             for x in factors(body):
                 if self.has_fold(x):
                     computed.setdefault(x.axes, []).append(x)
-            given = [x for x in factors(body) if not self.has_fold(x)]
-            wholes = [times(*several) for several in computed.values()]
-            given = [self.invariant(x, x.axes, (*order, *axes)) for x in given]
-            kept = [self.keep(x, self.operand_order(x, [*given, *wholes], form, order, followed)) for x in wholes]
+            given = self.multiplied([x for x in factors(body) if not self.has_fold(x)], form)
+            mixed = [x for x in given if self.is_mixed(x, form)]
+            wholes = [*(times(*several) for several in computed.values()), *mixed]
+            given = [self.invariant(x, x.axes, (*order, *axes)) for x in given if x not in mixed]
             every = [*given, *wholes]
+            kept = [self.keep(x, self.operand_order(x, every, form, order, followed)) for x in wholes]
             given = [self.keep(x, self.operand_order(x, every, form, order, followed))
-                     if self.has_last(x, every, order, axes) or self.is_mixed(x, form) else x for x in given]
+                     if self.has_last(x, every, order, axes) else x for x in given]
             if not any(is_operand(x, [*given, *kept], form) for x in (*given, *kept)):
                 last = self.depth(axes, given)
                 given = [x if is_tensor(x) or x.operator == "number" else self.keep(x, (*order, *last)) for x in given]
@@ -408,18 +410,30 @@ class _Cutter:
         whose lanes are theirs, and else each lane of a result is written to a place far from the one before. What is
         made of tensors that lie along what is summed up lies so, too."""
         last = order[-1] if order else ""
-        others = (other for other in every if other is not x)
         if last not in x.axes or self.extent(last) < SHORT or is_tensor(x) or not any(map(is_function, walk(x))):
             return False
+        if any(last in other.axes for other in every if other is not x):
+            return False
         lies = [in_memory(y) for y in walk(x) if y.operator == "load" and in_memory(y)]
-        along_it = all(one[-1] in over for one in lies if len(one) == max(map(len, lies)))
-        return not (lies and along_it) and not any(last in other.axes for other in others)
+        longest = max(map(len, lies), default=0)
+        return not lies or any(one[-1] not in over for one in lies if len(one) == longest)
+
+    def multiplied(self, given: list[Form], contraction: Form) -> list[Form]:
+        """The factors, those together that are tensors with the same axes and used for many results: a gate."""
+        alike, rest = dict[tuple[str, ...], list[Form]](), list[Form]()
+        for x in given:
+            often = x.axes and self.is_often_used(x, contraction)
+            (alike.setdefault(x.axes, []) if often else rest).append(x)
+        return [*rest, *(times(*several) for several in alike.values())]
+
+    def is_often_used(self, x: Form, contraction: Form) -> bool:
+        """Whether a computed operand is used for so many results that it costs less as a tensor of its own."""
+        return size_of({*contraction.axes} - {*x.axes}, self.extents) >= OFTEN
 
     def is_mixed(self, x: Form, contraction: Form) -> bool:
         """Whether an operand is made of several tensors, element by element, and used for many results."""
-        whole = {y.attributes[0] for y in leaves(x) if y.operator == "load" and {*x.axes} <= {*y.axes}}
-        others = size_of({*contraction.axes} - {*x.axes}, self.extents)
-        return not is_tensor(x) and len(whole) > 1 and others >= 2 * MANY
+        tensors = {y for y in leaves(x) if y.operator == "load" and {*x.axes} <= {*y.axes}}
+        return not is_tensor(x) and len(tensors) > 1 and self.is_often_used(x, contraction)
 
     def crosses(self, body: Form) -> bool:
         """Whether what is folded is read along one axis and along another, as a matrix beside itself turned: one of
@@ -562,8 +576,8 @@ def orders_within(form: Form, order: tuple[str, ...]) -> list[tuple[str, ...]]:
 def lanes_of(x: Form, weights: Collection[str]) -> set[str]:
     """Axes along which lanes may run where this is computed. Of a contraction over weights those of the weights, over
     other tensors that are given those along which these lie in memory; all of anything else."""
-    if joined_along(x):
-        return joined_along(x)
+    if joined := joined_along(x):
+        return joined
     inner = next((y for y in reversed([*walk(x)]) if y.operator == "fold" and is_contraction(y)), None)
     given = [] if inner is None else [y for y in factors(inner.arguments[0]) if is_tensor(y)]
     packed = {axis for y in given if y.attributes[0] in weights for axis in y.axes}
@@ -572,8 +586,13 @@ def lanes_of(x: Form, weights: Collection[str]) -> set[str]:
 
 def joined_along(x: Form) -> set[str]:
     """Axes along which tensors lie in memory that something computed is joined to, as new keys are to a cache."""
-    given = [y for y in x.arguments if y.operator == "load"] if x.operator == "concat" else []
-    return {axis for y in given for axis in in_memory(y)[-1:]}
+    if x.operator != "concat":
+        return set()
+    axis, parts = x.attributes
+    bare = [(part, without_casts(y)) for part, y in zip(parts, x.arguments, strict=True)]
+    given = [(part, in_memory(y)[-1:]) for part, y in bare if y.operator == "load"]
+    joins = len(given) < len(bare)
+    return {axis if last == part else last for part, lies in given for last in lies if joins}
 
 
 def of_weights(stages: Iterable[Stage], weights: Collection[str], outputs: Collection[str]) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 Each is written as torch computes it where that decides how it rounds: a `lerp` begins at the nearer end, an elu has
 `expm1`, the logarithm of a sum of exponentials takes the exponential of no large number. What would round otherwise
-stays a call: `erfc` as 1 − erf, `hypot` without its scaling, quotients that are rounded (`remainder`, `fmod`,
+stays a call: `hypot` without its scaling, quotients that are rounded (`remainder`, `fmod`,
 `floor_divide`), whose jumps lie where a quotient's last bit says. So do factors that no rational is (`exp2`,
 `deg2rad`), and what asks whether a number is one (`isnan`, `fmax`, `nan_to_num`) or whether a zero has a sign
 (`copysign`, `atan2`).

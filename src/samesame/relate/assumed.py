@@ -118,7 +118,8 @@ class Told:
         return Node(name, operator, (node,), type=TensorType(node.shape, "bool"), origin=node.origin)
 
     def not_finite(self, nodes: Iterable[Node]) -> str:
-        """That these tensors need not be finite, in words; where there are none, it is memory of the other side."""
+        """That these tensors need not be finite, in words; without any it is memory of the other side, which has no
+        tensor on the left."""
         infinite = list(nodes)
         here = any(not bool(self.value(node.name).isfinite().all()) for node in infinite)
         places = " and ".join(dict.fromkeys(map(_with_place, infinite))) or "memory that is read before it is written"

@@ -176,14 +176,17 @@ def is_telling(value: torch.Tensor) -> bool:
 
 def moment(value: torch.Tensor) -> float:
     """The same for every arrangement of the elements, to within rounding."""
-    return math.fsum(float((x * x).sum() + 0.25 * x.abs().sum()) for x in map(_numbers, pieces(value)))
+    return math.fsum(float(_moments(x).sum()) for x in map(_numbers, pieces(value)))
 
 
 def moments_along(value: torch.Tensor, dim: int) -> np.ndarray:
     """The moment of what lies before each place along a dimension, and of all."""
     numbers = _numbers(value).movedim(dim, 0).reshape(value.shape[dim], -1)
-    each = (numbers.square() + 0.25 * numbers.abs()).sum(1)
-    return np.concatenate([np.zeros(1), np.cumsum(each.numpy())])
+    return np.concatenate([np.zeros(1), np.cumsum(_moments(numbers).sum(1).numpy())])
+
+
+def _moments(numbers: torch.Tensor) -> torch.Tensor:
+    return numbers * numbers + 0.25 * numbers.abs()
 
 
 def _numbers(value: torch.Tensor) -> torch.Tensor:

@@ -14,7 +14,6 @@ from samesame.evidence import Because
 from samesame.graph import Node
 from samesame.operators.table import packet
 from samesame.relate.joint import IDENTITIES, JointGraph
-from samesame.relate.layout import Concat, wholes
 from samesame.relate.relating import Relating
 
 MOST = 40                   # steps for one tensor; a longer chain is left to the certificate
@@ -28,7 +27,8 @@ def reasons(relating: Relating) -> dict[str, tuple[Because, ...]]:
     for node in relating.right.nodes:
         if node not in relating.related:
             continue
-        pair = _arranged(relating, node), joint.term[node]
+        left, layout, _ = relating.related[node]
+        pair = relating.arranged(left, layout), joint.term[node]                # as the right one is
         if relating.related[node][2].method == "congruence" and pair[0] == pair[1]:
             found[node.name] = (_one_term(node, pair[0], known, names, joint),)
         elif relating.related[node][2].method == "congruence":
@@ -37,15 +37,6 @@ def reasons(relating: Relating) -> dict[str, tuple[Because, ...]]:
                 found[node.name] = tuple(_because(step, known, names, joint) for step in whole.steps)
         known.setdefault(frozenset(pair), node)
     return found
-
-
-def _arranged(relating: Relating, node: Node) -> int:
-    """The term of the left tensor in the layout that the right one is."""
-    left, layout, _ = relating.related[node]
-    term = relating.joint.term
-    if isinstance(layout, Concat):
-        return relating.joint.add_layout(layout, {name: term[relating.left[name]] for name in wholes(layout)})
-    return relating.joint.add_layout(layout, dict.fromkeys(wholes(layout), term[left]))
 
 
 def _one_term(

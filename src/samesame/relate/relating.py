@@ -130,6 +130,12 @@ class Relating:
         pairs = zip(self.left.roots, self.right.roots, strict=True)
         return all(graph.equal(term[a], term[b]) for (_, a), (_, b) in pairs)
 
+    def arranged(self, left: Node, layout: Layout) -> int:
+        """The term of a left tensor in this layout, or of several side by side, the first of which it is."""
+        several = isinstance(layout, Concat)
+        terms = {name: self.joint.term[self.left[name] if several else left] for name in wholes(layout)}
+        return self.joint.add_layout(layout, terms)
+
     def congruent(self, node: Node) -> Evidence:
         """Evidence for a right tensor that stands in one class with a left one without a proof of its own."""
         if node.operator == "input":
@@ -292,11 +298,8 @@ def _relate_node(
 
 def _of_one_term(relating: Relating, other: Node, layout: Layout) -> tuple[int, Layout]:
     """A candidate as a term and a layout of it; left tensors side by side are a term of their own."""
-    joint = relating.joint
-    if not isinstance(layout, Concat):
-        return joint.term[other], layout
-    terms = {name: joint.term[relating.left[name]] for name in wholes(layout)}
-    return joint.add_layout(layout, terms), Whole(other.name)
+    several = isinstance(layout, Concat)
+    return (relating.arranged(other, layout), Whole(other.name)) if several else (relating.joint.term[other], layout)
 
 
 def _distinct(
@@ -574,7 +577,8 @@ def _at_infinity(
     unset = {name for name, term in claim.frontier.items() if joint.is_unset(term)}
     values = {name: value for name, node in nodes.items() if node is not None and name not in unset
               and isinstance(value := told.value(node.name), torch.Tensor)}
-    found = infinite(claim, {**spans, **dict.fromkeys(unset, ALL - {ABOVE})}, values)     # what it happens to hold
+    anything = dict.fromkeys(unset, ALL - {ABOVE})         # −∞ stands for whatever is no number; a proof is without it
+    found = infinite(claim, {**spans, **anything}, values)
     if not found or evidence.rung < Rung.PROVED_HERE:
         return (), None
     if all(found.values()) and is_written_alike(claim):

@@ -72,7 +72,7 @@ FUNCTIONS = {
     **{name: f"tl.{name}({{}})" for name in ("exp", "log", "sin", "cos", "erf", "sigmoid", "abs", "floor", "ceil")},
     "tanh": "(2.0 * tl.sigmoid(2.0 * {}) - 1.0)",
     "expm1": "(tl.exp({}) - 1.0)",                   # the language has none; what that rounds is measured
-    "erfc": "(1.0 - tl.erf({}))",
+    "erfc": "(1.0 - tl.erf({}))",                    # nor this
 }
 DOT = 16                                             # the least side of a tile that `tl.dot` takes
 OWN = re.compile(r"(t|i|p|left|right)\d+")

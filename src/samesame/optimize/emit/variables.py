@@ -159,7 +159,7 @@ def decimals(value: Fraction) -> tuple[str, str]:
             shown = str(whole) if whole.denominator == 1 and abs(whole) < DIGITS else literal(float(whole))
             return ("1", shown) if inverse else (shown, "1")
     twos = value.numerator & -value.numerator
-    if twos > 1 and value.denominator < WHOLE:
+    if abs(value.numerator) >= DIGITS and value.denominator < WHOLE:
         return str(value.numerator // twos), literal(value.denominator / twos)
     return str(value.numerator), str(value.denominator)
 
