@@ -74,6 +74,17 @@ def test_networks_in_a_loop_are_those_run_at_once(turned: bool) -> None:
     assert checked
 
 
+def test_a_certificate_may_have_a_size_that_no_formula_has() -> None:
+    """Of the second dimension two rows are read, however many there are."""
+    weights = torch.randn(2, 3, 3, generator=torch.Generator().manual_seed(7))
+    verdict = check(lambda x: torch.bmm(torch.stack([x[:, 0], x[:, 1]], 0), weights),
+                    lambda x: torch.stack([x[:, i] @ weights[i] for i in range(2)], 0),
+                    (torch.randn(3, 2, 3),), certify=True)
+    assert verdict.verdict == "same" and str(verdict.evidence) == "proved for all sizes"
+    checked, _ = replay(verdict.certificate)
+    assert checked
+
+
 def test_networks_in_another_order_are_not() -> None:
     torch.manual_seed(0)
     looped = Looped()
