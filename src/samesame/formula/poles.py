@@ -48,8 +48,9 @@ def assume_counts(left: Expr, right: Expr) -> None:
     a normal form has 0 times what has no value, and that is 0 there as everything times 0 is."""
     mine, yours = ({normal(divisor) for divisor in _divisors(side)} for side in (left, right))
     for divisor in sorted(mine ^ yours, key=lambda form: form.key):
-        counts = any(guard.poly is None for term, _ in divisor.terms for guard in term.guards)
-        if counts and not is_positive(divisor):
+        counts = all(not term.factors for term, _ in divisor.terms)
+        of_data = any(guard.poly is None for term, _ in divisor.terms for guard in term.guards)
+        if counts and of_data and not is_positive(divisor):
             assume("≠ 0", divisor)
 
 
