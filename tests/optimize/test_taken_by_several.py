@@ -231,3 +231,14 @@ def test_a_cache_that_lies_turned_round_is_joined_so() -> None:
     stages = cut(Turned().eval(), torch.randn(2, 24), torch.randn(2, 4, 32), torch.randn(2, 32, 63))
     every = written(stages, lambda value: value.operator == "concat")
     assert every.axes[-1] == every.value.attributes[0]
+
+
+def test_what_a_row_and_a_part_of_another_take_has_all_its_axes() -> None:
+    class Joined(nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            e = torch.log(torch.exp(0.3 * x) + 0.5)
+            s, k = torch.logsumexp(e, 0), torch.stack([x, e], 0)
+            return torch.where(s > k, s, 0.5 * k), torch.cat([e, x], 0)
+
+    for result, expected in zip(*several(Joined(), (torch.randn(24, 40),)), strict=True):
+        torch.testing.assert_close(result, expected, rtol=1e-5, atol=1e-5)

@@ -60,7 +60,7 @@ def _with(stages: Sequence[Stage], form: Form, digests: Digests) -> list[Stage]:
     for stage in stages:
         if stage.target in rows:
             if order is None and (found := next((u for u in _units(stage) if form in {*walk(u[1])}), None)):
-                order = as_it_lies(form, found[0])
+                order = as_it_lies(form, (*dict.fromkeys((*found[0], *form.axes)),))   # a part has one of its own
                 done.append(Stage(target, order, form))
             if order is not None:                          # one without axes is one number
                 folds = {name: Form("fold", fold.attributes, (put(fold.arguments[0], order),))
