@@ -78,7 +78,16 @@ def test_what_is_divided_by_a_count_has_no_value_where_nothing_is_counted():
     count = Sum(2, lambda k: where(m[i, k], 1, 0))
     mean = Sum(2, lambda k: where(m[i, k], a + k, 0)) / count
     clamped = Sum(2, lambda k: where(m[i, k], a + k, 0)) / maximum(1, count)
+    def summed(guarded):
+        def of(k):
+            own = Sum(2, lambda j: where(m[k, j], 1, 0))
+            each = Sum(2, lambda j: where(m[k, j], x[k] + j, 0)) / own
+            return where(lt(0, own), each, 0) if guarded else each
+
+        return Sum(N, of)
+
     for left, right, needed in ((where(lt(0, count), mean, 0), mean, True), (clamped, mean, True),
+                                (summed(True), summed(False), True), (summed(False), summed(False) * 1, False),
                                 (where(lt(0, count), mean, 0), clamped, False), (mean, mean * 1, False)):
         answer = prove_equal(left, right)
         assert isinstance(answer, Proved) and bool(answer.conditions) is needed

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
+from typing import cast
 
+from samesame.formula.alike import nameless
 from samesame.formula.defined import demands_of
 from samesame.formula.effort import Assumed, assume
-from samesame.formula.expr import Expr, Extremum, Fold, Num, Pow, Where
+from samesame.formula.expr import Expr, Extremum, Num, Pow, Where, walk
 from samesame.formula.guards import Literal
 from samesame.formula.normal import normal
 from samesame.formula.scalars import DOMAIN
@@ -55,23 +57,28 @@ def assume_counts(left: Expr, right: Expr) -> None:
 
 
 def _divisors(expr: Expr) -> set[Expr]:
-    """What is divided by wherever the expression is asked for: outside of what a condition chooses, and of sums."""
-    found, waiting, seen = set[Expr](), [expr], set[Expr]()
+    """What may count something and is divided by wherever the expression is asked for: outside of what a condition
+    chooses. What folds run over has no name of its own, so that it is the same of two expressions."""
+    if not any(map(_divides_by_a_choice, walk(expr))):
+        return set()
+    found, waiting, seen = set[Expr](), [nameless(expr)], set[Expr]()
     while waiting:
         e = waiting.pop()
-        if e in seen or isinstance(e, Fold):
+        if e in seen:
             continue
         seen.add(e)
-        if isinstance(e, Pow) and e.exponent < 0 and not _is_clamped(e.base):
-            found.add(e.base)
+        if _divides_by_a_choice(e):
+            found.add(cast(Pow, e).base)
         waiting += [e.condition] if isinstance(e, Where) else e.children
     return found
 
 
-def _is_clamped(divisor: Expr) -> bool:
-    """Whether it is the larger one of a number above 0 and something."""
-    return isinstance(divisor, Extremum) and divisor.op == "max" and any(
-        isinstance(part, Num) and part.value > 0 for part in divisor.arguments)
+def _divides_by_a_choice(e: Expr) -> bool:
+    """Whether it is divided by something with a choice in it, that is not clamped to a number above 0."""
+    if not isinstance(e, Pow) or e.exponent >= 0 or not any(isinstance(part, Where) for part in walk(e.base)):
+        return False
+    clamped = isinstance(e.base, Extremum) and e.base.op == "max"
+    return not clamped or not any(isinstance(part, Num) and part.value > 0 for part in e.base.children)
 
 
 def _demands(term: Term) -> Iterator[Assumed]:
