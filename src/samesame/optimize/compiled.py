@@ -260,14 +260,14 @@ class _Expected:
             self.plain = self.strides == torch.empty(self.shape, device="meta").stride()
 
     def check(self, tensor: torch.Tensor) -> None:
-        if self.unused or (tensor.dtype is self.dtype and tensor.shape == self.shape and tensor.is_cpu
-                           and (tensor.is_contiguous() if self.plain else self._lies_well(tensor))):
+        if self.unused or (tensor.dtype is self.dtype and tensor.shape == self.shape and tensor.is_cpu and (
+                tensor.is_contiguous() if self.plain else lie_alike(self.shape, tensor.stride(), self.strides))):
             return
         wanted = f"{self.dtype} of shape {list(self.shape)} and strides {list(self.strides)} on cpu"
         is_now = f"{tensor.dtype} of shape {list(tensor.shape)} and strides {list(tensor.stride())} on {tensor.device}"
         raise SamesameError(f"{self.name} has to be {wanted}; it is {is_now}")
 
-    def _lies_well(self, tensor: torch.Tensor) -> bool:
-        """The strides of dimensions of one element say nothing."""
-        sizes = zip(self.shape, tensor.stride(), self.strides, strict=True)
-        return 0 in self.shape or all(size == 1 or a == b for size, a, b in sizes)
+
+def lie_alike(shape: Sequence[int], strides: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether elements lie alike with these strides and with others: those of dimensions of one element say nothing."""
+    return 0 in shape or all(size == 1 or a == b for size, a, b in zip(shape, strides, others, strict=True))

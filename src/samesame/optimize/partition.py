@@ -74,11 +74,11 @@ def stages(
     for form in walk(*(output.form for output in outputs)):
         nameless(form)                               # from below, as forms may be deeper than calls
     kept, digests = frozenset[str](), Digests(lambda axis: size_of([axis], extents))
-    several = taken_by_several(outputs, extents)
+    common = taken_by_several(outputs, extents)
     wider: dict[Hashable, Form] = {}
     while True:                                      # what one stage must keep, or folds, another need not do again
         held, forms = Held(digests, in_digits), [output.form for output in outputs]
-        cutter = _Cutter(kept, several, wider, held, forms, extents, weights, in_terms)
+        cutter = _Cutter(kept, common, wider, held, forms, extents, weights, in_terms)
         cutter.in_terms &= all(cutter.folds_deep(output.form) <= DEEPEST for output in outputs)
         for output in in_order(outputs):
             cutter.output(output)
@@ -225,10 +225,10 @@ NOT_ROUNDED = frozenset({"float32", "float64"})      # results that hold what su
 
 class _Cutter:
     def __init__(
-        self, kept: frozenset[str], several: frozenset[str], wider: Mapping[Hashable, Form], held: Held,
+        self, kept: frozenset[str], common: frozenset[str], wider: Mapping[Hashable, Form], held: Held,
         forms: Collection[Form], extents: Mapping[str, int], weights: Collection[str], in_terms: bool,
     ) -> None:
-        self.several = several                       # functions that several results take
+        self.common = common                         # functions that several results take
         self.wider = wider                           # of what is read in portions, the portion that holds the others
         self.in_terms = in_terms                     # short sums are written out
         self.digests, self.extents, self.weights = held.digests, extents, weights
@@ -534,7 +534,7 @@ class _Cutter:
 
             kept = dict[Form, Form]()
             for x in walk(form, arguments=lambda x: x.arguments if varies(x) and x.operator != "concat" else ()):
-                if is_function(x) and nameless(x) in self.several and x not in self.making:
+                if is_function(x) and nameless(x) in self.common and x not in self.making:
                     kept[x] = self.keep(x, self.lying(x, order))
                 elif not varies(x) and self.takes_functions(x):
                     kept[x] = self.keep(x, order)

@@ -15,7 +15,7 @@ from samesame.graph import Graph, Node
 from samesame.operators.table import packet
 from samesame.relate.joint import BIJECTIVE, IDENTITIES
 from samesame.relate.layout import Concat, Layout, wholes
-from samesame.relate.propose import Proposer, Proposes, Values, is_telling, moments_along
+from samesame.relate.propose import Proposer, Proposes, Values, is_telling, moments_along, telling_draw
 
 PARTS = 64                  # of one tensor
 _PLACES = 4096              # along a dimension that is gone through
@@ -31,7 +31,7 @@ class JoinProposer:
                  sizes: Mapping[str, int]) -> None:
         self._inner = inner(left, sizes)
         self._whole = self._inner if isinstance(self._inner, Proposer) else Proposer(left, sizes)
-        self._draw, self._passed = min(1, len(left) - 1), cut_again(right)
+        self._draw, self._passed = telling_draw(left), cut_again(right)
 
     def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
         """The layout of several left tensors that agrees on every draw, under the name of the first."""

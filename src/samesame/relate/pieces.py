@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from samesame.relate.layout import Layout, Reshape, Scaled, Slice, Whole, onto, values
-from samesame.relate.propose import Proposer, Values, agree, is_telling, rearrangements, tells
+from samesame.relate.propose import Proposer, Values, agree, is_telling, rearrangements, telling_draw, tells
 
 _HITS = 200                 # places in the left's rows that are looked at, for one row of a right tensor
 _FOUND = 9                  # most of them one tensor, moved: its transpose for a gradient, for another product
@@ -63,7 +63,7 @@ class PieceProposer:
         places: Callable[[str], Sequence[float]] = lambda _: (0.0,),
     ) -> None:
         self.left, self.factors, self.places = left, (Fraction(1), *factors), places
-        self._draw = min(1, len(left) - 1)
+        self._draw = telling_draw(left)
         self._whole = Proposer(left, sizes)
         self._order = {name: position for position, name in enumerate(sizes)}
 

@@ -97,7 +97,7 @@ class Proposer:
 
     def __init__(self, left: Values, sizes: Mapping[str, int]) -> None:
         self.left = left
-        self._draw = min(1, len(left) - 1)  # the jittered draw tells more apart than the example
+        self._draw = telling_draw(left)
         self._names: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for position, (name, size) in enumerate(sizes.items()):
             self._names[size].append((position, name))
@@ -155,6 +155,11 @@ def symmetries(runs: Sequence[torch.Tensor]) -> Iterator[tuple[int, ...]]:
             order = list(range(len(shape)))
             order[a], order[b] = b, a
             yield tuple(order)
+
+
+def telling_draw(runs: Values) -> int:
+    """The number of the draw on which tensors are looked up: a jittered one tells more apart than the example."""
+    return min(1, len(runs) - 1)
 
 
 def tells(runs: Values, name: str, draw: int) -> bool:
