@@ -33,6 +33,10 @@ claim("gather after scatter counts collisions", TVD, ADD, lambda s, w, i, r: ind
 claim("a histogram is a one-hot sum", dict(T=4, V=3), dict(i=("ids", "T", "V")), lambda s, i: array((s.V,), lambda v: Sum(s.T, lambda t: where(eq(v, i[t]), 1, 0))),
       lambda s, i: one_hot(i, s.V).sum(0), lambda s, i: array((s.V,), lambda v: Sum(s.T, lambda t: where(le(v, i[t]), 1, 0))))
 claim("a histogram counts everything", dict(T=4, V=3), dict(i=("ids", "T", "V")), lambda s, i: one_hot(i, s.V).sum(1).sum(0), lambda s, i: array((), lambda: const(s.T)), lambda s, i: array((), lambda: const(s.V) * 2))
+claim("the largest of zeros and ones is whether there is a one", dict(T=4, V=3), dict(i=("ids", "T", "V")), lambda s, i: array((s.V,), lambda v: Max(s.T, lambda t: where(eq(v, i[t]), 1, 0))),
+      lambda s, i: one_hot(i, s.V).sum(0).map(lambda n: where(lt(0, n), 1, 0)), lambda s, i: one_hot(i, s.V).sum(0).map(lambda n: where(lt(1, n), 1, 0)))
+claim("the largest of two numbers, by what there is", dict(T=4, V=3), dict(i=("ids", "T", "V")), lambda s, i: array((s.V,), lambda v: Max(s.T, lambda t: where(lt(v, i[t]), 5, 2))),
+      lambda s, i: array((s.V,), lambda v: where(lt(0, Sum(s.T, lambda t: where(lt(v, i[t]), 1, 0))), 5, 2)), lambda s, i: array((s.V,), lambda v: where(lt(0, Sum(s.T, lambda t: where(lt(i[t], v), 1, 0))), 5, 2)))
 claim("a segment mean", TVD, ADD, lambda s, w, i, r: index_add(w * 0, i, r) / (one_hot(i, s.V).sum(0).unsqueeze(1) + EPS),
       lambda s, w, i, r: (one_hot(i, s.V).T @ r) / (one_hot(i, s.V).T.sum(1, True) + EPS), lambda s, w, i, r: (one_hot(i, s.V).T @ r) / s.T)
 claim("scatter along the last dimension", dict(T=2, K=2, V=3), dict(i=("ids", "T K", "V"), p="T K"), lambda s, i, p: array((s.T, s.V), lambda t, v: Sum(s.K, lambda k: where(eq(i[t, k], v), p[t, k], 0))),

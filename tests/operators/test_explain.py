@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
+import torch
 
 from samesame.formula.expr import Add, Load, Mul, Opaque, Pow, Unsupported, index, walk
 from samesame.formula.tensor import Tensor, leaf
 from samesame.graph import Dtype, Node, TensorType
 from samesame.operators import MOVEMENT, explain, meaning_of
-from samesame.operators.explain import compares_beyond
+from samesame.operators.explain import compares_beyond, may_wrap
 from samesame.operators.table import packet
 
 X = Node("x", "input", type=TensorType((2, 3), "float32"))
@@ -165,3 +168,27 @@ def test_a_number_is_compared_as_what_it_wraps_to(number: int, beyond: bool) -> 
     """Torch makes 255 of −1 beside a uint8, and no formula says that."""
     x = Node("x", "input", type=TensorType((2,), "uint8"))
     assert compares_beyond(Node("n", "aten.eq.Scalar", (x, number), {}, TensorType((2,), "bool"))) is beyond
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16])
+@pytest.mark.parametrize("least, call", [
+    (0, torch.bitwise_and), (0, torch.bitwise_right_shift), (1, torch.floor_divide), (1, torch.remainder),
+    (1, torch.fmod), (1, partial(torch.div, rounding_mode="floor")), (1, partial(torch.div, rounding_mode="trunc")),
+])
+def test_what_lessens_narrow_integers_does_not_wrap_around(
+    dtype: torch.dtype, least: int, call: Callable[..., torch.Tensor]
+) -> None:
+    ends = torch.iinfo(dtype)
+    x = torch.arange(ends.min, ends.max + 1)
+    for number in (least, 1, 2, 3, 7, 100, 127):
+        if call is not torch.bitwise_right_shift or number < ends.bits:
+            assert torch.equal(call(x.to(dtype), number).long(), call(x, number)), number
+
+
+def test_only_small_numbers_lessen_narrow_integers() -> None:
+    def wraps(operator: str, number: object) -> bool:
+        return may_wrap(f"aten.{operator}", (X, number), ["int8"])
+
+    assert not any(wraps(name, 127) for name in ("div.Tensor_mode", "remainder.Scalar", "bitwise_and.Scalar"))
+    assert not wraps("bitwise_and.Scalar", 0)
+    assert all(wraps(name, number) for name in ("div.Tensor_mode", "fmod.Scalar") for number in (-1, 0, 128, X))

@@ -15,6 +15,7 @@ from samesame.formula.assumptions import SOME
 from samesame.formula.effort import assume, current, remember, step
 from samesame.formula.expr import Unsupported
 from samesame.formula.functions import (
+    boolean,
     by_cells,
     common_number,
     content,
@@ -29,7 +30,7 @@ from samesame.formula.functions import (
 )
 from samesame.formula.guards import NO_GUARDS, Guards, Literal, conjunction, infeasible, negation
 from samesame.formula.poly import Var
-from samesame.formula.presence import is_count
+from samesame.formula.presence import is_count, points
 from samesame.formula.rewrite import Draft, guarded, positive, rewritten, under
 from samesame.formula.signs import have_point, is_nonnegative, piece_of
 from samesame.formula.terms import (
@@ -49,6 +50,8 @@ from samesame.formula.terms import (
     subtract,
     value_of,
 )
+
+NUMBERS = 4                                              # different ones in a maximum of numbers, at most
 
 Family = tuple[tuple[Var, ...], Guards, Form]            # a form for every point of guarded open variables
 
@@ -116,7 +119,7 @@ def _maximum_on_cell(pieces: Form) -> Form:
         return _larger(piece_of(terms[0]), piece_of(terms[1]))
     if not have_point(terms):
         assume(SOME, pieces)
-    outer = _through_exp(terms) or _without_positive_factors(terms)
+    outer = _of_numbers(terms) or _through_exp(terms) or _without_positive_factors(terms)
     if outer is not None:
         return outer
     shared = _shared(terms)
@@ -130,6 +133,25 @@ def _maximum_on_cell(pieces: Form) -> Form:
         )
         return add(shared, scale(of_atom(Apply("max", smaller)), size))
     return of_atom(Apply("max", pieces))
+
+
+def _of_numbers(terms: list[Term]) -> Form | None:
+    """The least number, and how much more each larger one is where a piece has it: of zeros and ones, whether there is
+    a one. None where a piece is no number."""
+    numbers = {t: n for t in terms if (n := value_of(piece_of(t))) is not None}
+    known = set(numbers.values())
+    if len(numbers) < len(terms) or len(known) > NUMBERS:
+        return None
+    current().infinite |= current().dropped              # no maximum is left to show that there was a −∞ beside it
+    least, *larger = sorted(known)
+    found, before = constant(least), least
+    for n in larger:
+        there = {closed(t.bound, t.guards, ()) for t in terms if numbers[t] >= n}
+        some = boolean("exists", points(form_of((t, Fraction(1)) for t in there)))
+        more = constant(n - before)
+        found = add(found, guarded((Literal("holds", some),), more) if isinstance(some, Apply) else more)
+        before = n
+    return found
 
 
 def _by_signs(terms: list[Term]) -> Form:

@@ -54,7 +54,9 @@ def explain(node: Node, lookup: Callable[[Node], Result]) -> Result:
 
 CASTS = ("aten._to_copy", "aten.to")  # their meaning sees to what wraps around
 CHOOSE = tuple(f"aten.{name}" for name in ("index", "_unsafe_index", "gather", "index_select", "take", "embedding"))
-LEAVE_BITS_OUT = ("aten.bitwise_and", "aten.__and__", "aten.bitwise_right_shift", "aten.__rshift__")
+# What makes integers no larger with a number of at least so much, and of no more than the narrowest dtype holds.
+LESSEN = dict.fromkeys(("aten.bitwise_and", "aten.__and__", "aten.bitwise_right_shift", "aten.__rshift__"), 0) | (
+    dict.fromkeys(("aten.div", "aten.floor_divide", "aten.remainder", "aten.fmod"), 1))
 COMPARE = frozenset(f"aten.{name}" for names in COMPARISONS.values() for name in names)
 
 
@@ -102,8 +104,8 @@ def may_wrap(operator: str, args: Sequence[Any], dtypes: Iterable[str]) -> bool:
     """Whether an operator computes integers so narrow that they may wrap around, as no formula's integers do; `dtypes`
     are those of its results."""
     computes = packet(operator) not in {*movements(), *CASTS, *CHOOSE}
-    if packet(operator) in LEAVE_BITS_OUT:  # by a number that the narrowest dtype holds
-        computes = not isinstance(args[1], int) or not 0 <= args[1] <= 127
+    if packet(operator) in LESSEN:
+        computes = not isinstance(args[1], int) or not LESSEN[packet(operator)] <= args[1] <= 127
     return computes and any(dtype in NARROW for dtype in dtypes)
 
 

@@ -13,7 +13,7 @@ tuner.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -25,7 +25,6 @@ from samesame.optimize.ir import (
     Buffer,
     Loop,
     Program,
-    Statement,
     Store,
     bound,
     expressions,
@@ -107,23 +106,33 @@ def dominated(one: Cost, other: Cost, numbers: dict[str, int]) -> bool:
     return strictly and all(is_at_most(less, more) for less, more in pairs)
 
 
+LONG = 64                                            # terms of a sum that take longer than a gathered element
 GAPS = 2, 3, 4                                       # elements, one of which is read of each: runs are shuffled
 
 
 def gathers(program: Program, numbers: Mapping[str, int]) -> bool:
     """Whether lanes read elements that lie apart, in kernels that do not run ahead. What a sum's result is looked up
-    beside, once for each, is read so however its operands lie."""
+    beside, once for each, is read so however its operands lie; and what a long sum's result meets costs little."""
     kernels = [kernel for kernel in program.kernels if not kernel.ahead]
     strided = {b.name: b for kernel in kernels for b in kernel.reads if b.strides is not None}
-    inside = ((sums, *each) for kernel in kernels for sums in [any(map(_is_sum, statements(kernel.body)))]
-              for each in innermost(kernel.body))
-    return any(_apart(load, v, strided.get(load.leaf.name), numbers) for sums, loops, statement in inside
-               for e in expressions(statement) for load in walk(e) if isinstance(load, Load)
-               if not (sums and isinstance(statement, Store) and _is_look_up(load)) for v in lanes(loops))
+    single = {**numbers, **{tile.size.name: 1 for tile in program.tiles}}
+    for kernel in kernels:
+        inside = [*innermost(kernel.body)]
+        terms = max((_times(loops, single) for loops, s in inside if isinstance(s, Accumulate)), default=0)
+        for loops, statement in inside:
+            apart = {load for e in expressions(statement) for load in walk(e) if isinstance(load, Load)
+                     if any(_apart(load, v, strided.get(load.leaf.name), numbers) for v in lanes(loops))}
+            if terms and isinstance(statement, Store):
+                long = terms >= LONG * _times(loops, single)
+                apart = {load for load in apart if not long and not _is_look_up(load)}
+            if apart:
+                return True
+    return False
 
 
-def _is_sum(statement: Statement) -> bool:
-    return isinstance(statement, Accumulate)
+def _times(loops: Sequence[Loop], numbers: Mapping[str, int]) -> int:
+    """How often a statement runs within loops."""
+    return prod(value_at(loop.variable.extent, numbers) for loop in loops)
 
 
 def _is_look_up(load: Load) -> bool:
