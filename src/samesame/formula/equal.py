@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import count
 
 from samesame.formula.angles import by_angles
@@ -39,7 +40,7 @@ from samesame.formula.poles import assume_counts, without_guards_at_poles
 from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
 from samesame.formula.reached import where_lookups_reach
 from samesame.formula.refine import refined
-from samesame.formula.rewrite import BinderEscape, Draft, multiply, substitute, under
+from samesame.formula.rewrite import BinderEscape, Draft, guarded, multiply, substitute, under
 from samesame.formula.roots import by_roots
 from samesame.formula.shares import without_shares
 from samesame.formula.signs import is_positive, never_vanishes, piece_of
@@ -287,18 +288,35 @@ def _without_infinities(left: Form, right: Form) -> tuple[Form, Form]:
     (mine, left), (yours, right) = map(_split_absorbing, (left, right))
     if mine is not yours and not all(_in_the_same_places(mine, yours, what) for what in (UNDEFINED, MINUS_INFINITY)):
         raise _Open("the sides are undefined or −∞ in different places")
+    for term, _ in mine.terms if subtract(left, right).terms else ():
+        if not term.bound:
+            left, right = _outside(term.guards, left, right)
     return left, right
 
 
+def _outside(cell: Guards, left: Form, right: Form) -> tuple[Form, Form]:
+    """Both but for a cell on which something is added to them that absorbs it: −∞ + x is −∞, whatever number x is."""
+    there = [guarded(cell, side) for side in (left, right)]
+    if there[0] is not there[1]:
+        for side in there:
+            assume_defined(side)                         # what is left out without its value is so where it has one
+    return subtract(left, there[0]), subtract(right, there[1])
+
+
 def _in_the_same_places(left: Form, right: Form, symbol: str) -> bool:
-    """Whether as many terms of both are undefined, or −∞, at each place."""
-    counts = []
+    """Whether both are undefined, or −∞, at the same places: however many of their terms are."""
+    there = []
     for form in (left, right):
         held = [(term, c) for term, c in form.terms if any(a.key == symbol for a, _ in term.factors)]
         if any(term.bound or len(term.factors) > 1 or term.factors[0][1] != 1 or c < 0 for term, c in held):
             return False
-        counts.append(add(*(form_of([(closed((), term.guards, ()), Fraction(1))]) for term, _ in held)))
-    return vanishes_quietly(subtract(*counts))
+        there.append(reduce(_or_there, (term.guards for term, _ in held), constant(0)))
+    return vanishes_quietly(subtract(*there))
+
+
+def _or_there(some: Form, cell: Guards) -> Form:
+    """1 at some places, and on a cell."""
+    return add(some, guarded(cell, subtract(constant(1), some)))
 
 
 def _split_absorbing(form: Form) -> tuple[Form, Form]:
