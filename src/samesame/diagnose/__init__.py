@@ -27,11 +27,12 @@ from samesame.evidence import Divergence, Edit, Effect, Rung, SamesameError, Sit
 from samesame.graph import Graph, Node, TensorType, rewritten, with_roots
 from samesame.operators.execute import Value, closed, elements, execute, few_threads, rerun, sizes
 from samesame.operators.kept import Over, Part
+from samesame.relate.candidates import MOVES
 from samesame.relate.draws import Draw
 from samesame.relate.joint import kind_of
 from samesame.relate.layout import wholes
 from samesame.relate.propose import Proposer, Values, agree, difference, reals
-from samesame.relate.relating import MOVES, Relating, relate
+from samesame.relate.relating import Relating, relate
 from samesame.relate.sized import closed_values
 
 SPLITS = frozenset(("aten.split", "aten.split_with_sizes", "aten.chunk", "aten.unbind"))

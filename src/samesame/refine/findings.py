@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from samesame.evidence import Loss, Site
 from samesame.graph import Node
 from samesame.refine.holdings import MEAN, PART, PIECES, SUM, WHOLE, Holdings, local
+from samesame.relate.candidates import MOVES
 from samesame.relate.joint import IDENTITIES
-from samesame.relate.relating import MOVES
 
 
 def loss_of(holdings: Holdings, failing: Sequence[Node]) -> Loss | None:

@@ -18,10 +18,11 @@ import torch
 
 from samesame.graph import Graph, Node
 from samesame.operators.execute import closed
+from samesame.relate.candidates import MOVES
 from samesame.relate.joint import IDENTITIES
 from samesame.relate.layout import Concat, Layout, Scaled, Slice, Whole, values, wholes
 from samesame.relate.propose import Proposer, Proposes, Values, agree, is_telling
-from samesame.relate.relating import MOVES, Relating
+from samesame.relate.relating import Relating
 
 GIVEN, CONSTANT = "given", "a constant"
 WHOLE, PIECES, MULTIPLE = "on the ranks as it is", "in pieces on the ranks", "a multiple of it on the ranks"

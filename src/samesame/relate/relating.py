@@ -27,10 +27,11 @@ from samesame.graph import Graph, Node
 from samesame.operators.execute import elements, few_threads
 from samesame.relate.assumed import Told, as_tested
 from samesame.relate.at_infinity import infinite, is_written_alike, masked
-from samesame.relate.blocks import JOINS, Block, TooLarge, cut, tied_together
+from samesame.relate.blocks import Block, TooLarge, cut, tied_together
+from samesame.relate.candidates import Candidates, distinct, moves_related, put_together
 from samesame.relate.infinities import lying, spans_of
-from samesame.relate.joint import BIJECTIVE, SOURCES, JointGraph
-from samesame.relate.layout import Concat, Layout, Whole, over_symbols_of, share, takes_all, wholes
+from samesame.relate.joint import SOURCES, JointGraph
+from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.of_a_sign import is_told, of_a_sign
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
@@ -42,8 +43,6 @@ LARGEST_OF_RANKS = 1000                  # … in one that may add up what all r
 _FRONTIERS = 6              # of one claim: twice constants are looked into, and else it moves back
 SHORT, FRONTIERS_OF_SHORT = 12, 10       # operators in a claim whose frontier may move back more often
 GENERAL, GENERAL_TIMES = 0.5, 3.0       # for a proof over symbols: seconds, and times what the guide's proof took
-_PIECES = ["expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "cat", "stack"]
-MOVES = BIJECTIVE | {"getitem", *(f"aten.{name}" for name in _PIECES)}
 PAIRED = {
     "given": "given",
     "": "equal values of the loaded weights",
@@ -52,7 +51,6 @@ PAIRED = {
     USE: "equal values that others have, too, and the same use",
 }
 BY_USE = "weights that hold equal numbers are paired by use, not by name, as the relation above says"
-Candidates = list[tuple[str, Layout]]
 Way = Callable[[Block, int], Evidence | None]        # for a block, and how often its frontier moved back
 Claims = Callable[[Block], Block | None]
 
@@ -275,12 +273,14 @@ def _relate_node(
     if _by_congruence(relating, node) or node.is_source:
         return
     proposed: Candidates | None = None
-    if partner is None and _moves_related(joint, term):
-        proposed = _put_together(relating, node, candidates, by_name)
+    if partner is None and moves_related(joint, term):
+        proposed = put_together(joint, node, candidates, by_name, relating.gathers, relating.guide is not None)
         if not proposed:
             return  # later blocks look through a movement to the tensor that it moves
     held = joint.pieces(term)
-    proposals = _distinct(relating, node, partner, candidates() if proposed is None else proposed, held, by_name)
+    exact = relating.guide is not None and relating.guide.exact
+    found = candidates() if proposed is None else proposed
+    proposals = distinct(joint, node, partner, found, held, by_name, exact)
     decided = _decide(relating, node, [_of_one_term(relating, *pair) for pair in proposals])
     if decided is not None:
         (other, layout), evidence = proposals[decided[0]], decided[1]
@@ -302,32 +302,6 @@ def _of_one_term(relating: Relating, other: Node, layout: Layout) -> tuple[int, 
     return (relating.arranged(other, layout), Whole(other.name)) if several else (relating.joint.term[other], layout)
 
 
-def _distinct(
-    relating: Relating, node: Node, partner: Node | None, found: Candidates, held: Sequence[tuple[int, Layout]],
-    by_name: Mapping[str, Node],
-) -> list[tuple[Node, Layout]]:
-    """The candidates that need a proof: a piece that is `held` is known by congruence. Of left tensors that are
-    arrangements of one another the first is one, in each of its layouts. A root's partner comes first, then what the
-    same operator made."""
-    joint, seen, kept = relating.joint, dict[int, str](), list[tuple[Node, Layout]]()
-
-    def order(pair: tuple[str, Layout]) -> tuple[bool, bool]:
-        return partner is None or pair[0] != partner.name, by_name[pair[0]].operator != node.operator
-
-    for name, layout in sorted(found, key=order):
-        other = by_name[name]
-        at = share(layout, other.shape)
-        if partner is None and any(share(known, joint.types[left].shape) == at for left, known in held):
-            break
-        *_, whole = joint.unmoved(joint.term[other])
-        if seen.setdefault(joint.egraph.find(whole), name) == name:
-            exact = relating.guide is not None and relating.guide.exact
-            shapes = {part: by_name[part].shape for part in wholes(layout)}
-            general = layout if exact else over_symbols_of(layout, shapes, node.shape)
-            kept += [] if general is None else [(other, general)]
-    return kept
-
-
 def _by_congruence(relating: Relating, node: Node) -> bool:
     """Is the tensor in one class with a left tensor?"""
     joint = relating.joint
@@ -338,35 +312,6 @@ def _by_congruence(relating: Relating, node: Node) -> bool:
     relating.related[node] = (left, Whole(left.name), relating.congruent(node))
     joint.anchor(joint.term[left])
     return True
-
-
-def _moves_related(joint: JointGraph, term: int) -> bool:
-    shown = joint.egraph.term(term)
-    return (
-        shown.operator.rsplit(".", 1)[0] in MOVES
-        and all(joint.is_related(argument) or _moves_related(joint, argument) for argument in shown.arguments)
-        and bool(shown.arguments)
-    )
-
-
-def _put_together(
-    relating: Relating, node: Node, candidates: Callable[[], Candidates], by_name: Mapping[str, Node]
-) -> Candidates:
-    """The left tensors that a movement is worth relating to: where ranks hold pieces, a weight that is whole again;
-    and what a concatenation holds all of in some order, which later blocks could not see through the cuts."""
-    joined = node.operator in JOINS
-    ranks = relating.gathers and relating.guide is None and _gathers(relating.joint, relating.joint.term[node])
-    if not (ranks if relating.gathers else joined):
-        return []
-    return [(name, layout) for name, layout in candidates()
-            if (joined and (ranks or takes_all(layout))) or (ranks and by_name[name].operator == "parameter")]
-
-
-def _gathers(joint: JointGraph, term: int) -> bool:
-    """Does the movement put pieces together somewhere?"""
-    shown = joint.egraph.term(term)
-    moves = shown.operator.rsplit(".", 1)[0] in MOVES
-    return moves and (shown.operator == "aten.cat.default" or any(_gathers(joint, part) for part in shown.arguments))
 
 
 def _agree(values: tuple[Values, Values], left: Node, right: Node) -> bool:

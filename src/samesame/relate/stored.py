@@ -28,6 +28,7 @@ from samesame.formula.assumptions import Said, simplified
 from samesame.graph import Graph, Node, TensorType, map_nodes, rewritten
 from samesame.operators.execute import closed, execute
 from samesame.relate.buffers import as_sources, content, held_in, is_buffer, is_real, shared_buffers
+from samesame.relate.candidates import MOVES
 from samesame.relate.draws import Draw, take_draws
 from samesame.relate.exact import Widened, exact
 from samesame.relate.formulas import Formulas, Number, Numbers, filled
@@ -35,7 +36,7 @@ from samesame.relate.joint import is_uniform
 from samesame.relate.layout import Whole
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values
-from samesame.relate.relating import MOVES, input_relation
+from samesame.relate.relating import input_relation
 from samesame.relate.roots import apart
 from samesame.relate.roundings import Rounded, Unbounded, cone, packet, spelled, units, worked_out
 from samesame.relate.vanishing import without_noise
