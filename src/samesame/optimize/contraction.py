@@ -40,6 +40,8 @@ from samesame.optimize.rows import untiled
 from samesame.optimize.shared import is_function
 from samesame.optimize.space import Nest, NoSchedule, Scheduled, Space, Tiled, in_tiles, tile_of, tiles, whatever
 
+ROWS = 8                                             # of a tile, about: of longer axes that of nearer rows has these
+
 
 @dataclass(frozen=True)
 class Product:
@@ -175,7 +177,7 @@ def _grid(space: Space, stage: Stage, column: str, several: list[Product], role:
     rows: Kind = "parallel" if role == "blocks" else "serial"
     inside: Kind = "vector" if role == "blocks" else "unrolled"
     free = [axis for axis in stage.axes if axis != column and all(p.lacks(axis) for p in several)]
-    row = max(free, key=space.extent, default=None)
+    row = max(reversed(free), key=lambda axis: min(space.extent(axis), ROWS), default=None)
     nest, chosen = Nest(), [tile_of(space, stage, column, role)]
     part = None
     if split:

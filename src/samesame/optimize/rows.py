@@ -15,6 +15,7 @@ from functools import partial
 from math import prod
 
 from samesame.formula.expr import Expr, FloorDiv, const
+from samesame.optimize.forms import Part
 from samesame.optimize.groups import shared, together
 from samesame.optimize.ir import Accumulate, Buffer, Kernel, Kind, Local, Program, Statement, Store, Tile
 from samesame.optimize.partition import SHORT, Stage, replaced
@@ -91,12 +92,28 @@ def lane(space: Space, stage: Stage, inner: tuple[str, ...]) -> str | None:
 def lanes_of_folds(space: Space, stage: Stage, outer: tuple[str, ...]) -> str | None:
     """The axis along which folds lie beside one another: in memory, or as they are stored, where what lies beside in
     memory is folded and short, as a pool's window is."""
+    if (where := slides(space, stage)) is not None:
+        return where
     found = lane(space, stage, outer)
     folded = [axis for fold in stage.folds.values() for axis in fold.attributes[1]]
     if found is not None or not outer or any(isinstance(space.sizes.get(axis), FloorDiv) for axis in folded):
         return found                                 # how many tiles there are is not known yet
     windows = max(map(space.extent, folded)) < SHORT <= space.extent(stage.axes[-1])
     return stage.axes[-1] if windows else None
+
+
+def slides(space: Space, stage: Stage) -> str | None:
+    """The axis along which the windows that a stage sums up stand side by side, an element apart: each lane has one of
+    its own then, where what is within one would have to be summed across them."""
+    found = set[str]()
+    for fold in stage.folds.values():
+        table, _ = max(space.reads(fold.arguments[0]), key=lambda read: read[1], default=(None, 0))
+        near = space.nearest(table) if table is not None else None
+        apart = [part.axis for part in near.parts if part == Part(part.axis)] if near is not None else []
+        stand = [axis for axis in apart if axis in stage.axes and space.extent(axis) >= SHORT]
+        within = near is not None and any(part.axis in fold.attributes[1] for part in near.parts)
+        found.update(stand if within and len(stand) == 1 else ("",))
+    return found.pop() or None if len(found) == 1 else None
 
 
 def two_ways(space: Space, stage: Stage) -> tuple[str, str] | None:

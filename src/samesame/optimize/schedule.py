@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
 
 from samesame.optimize import contraction
 from samesame.optimize.contraction import columns, common_depth, dots, lanes, parts
@@ -20,7 +20,7 @@ from samesame.optimize.guard import NO_PLACE
 from samesame.optimize.guard import scheduled as guard
 from samesame.optimize.online import Softmax, online
 from samesame.optimize.partition import Stage, factors, is_contraction, is_pairwise
-from samesame.optimize.rows import blocks, few_beside, rows, side_by_side
+from samesame.optimize.rows import blocks, few_beside, rows, side_by_side, slides
 from samesame.optimize.space import NoSchedule, Scheduled, Space
 
 __all__ = ["NoSchedule", "Scheduled", "Space", "alternatives"]
@@ -45,8 +45,13 @@ def is_of_its_own(fold: Form, made: Collection[str]) -> bool:
 
 
 def as_they_lie(space: Space, group: list[Stage]) -> list[list[Stage]]:
-    """A group, or each of its stages by itself where that is how they lie in memory; what ends its rows by itself."""
-    return [[stage] for stage in group] if side_by_side(space, group) else ended(group, space.extent)
+    """A group, or each of its stages by itself where that is how they lie in memory; what slides, and what ends its
+    rows, by itself."""
+    if side_by_side(space, group):
+        return [[stage] for stage in group]
+    own = {stage.target: slides(space, stage) and stage.target for stage in group}
+    return [part for _, some in groupby(group, key=lambda stage: own[stage.target])
+            for part in ended(list(some), space.extent)]
 
 
 def alternatives(space: Space, gpu: bool = False, means: Sequence[Softmax] = ()) -> Iterator[list[Scheduled]]:

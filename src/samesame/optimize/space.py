@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
+from typing import cast
 
 import torch
 
@@ -245,12 +246,19 @@ class Space:
         but once for them. At which place of a table one looks is none of it."""
         votes = {axis: 0 for axis in axes}
         for x, elements in self.reads(form):
-            steps, fastest = self.steps(x), next((d for d in self.fastest_first(x) if not self.is_one(x, d)), None)
-            if fastest is not None and (steps is None or steps[fastest] == 1):
-                parts = x.attributes[1 + fastest].parts
-                if parts and parts[-1].axis in votes and parts[-1].factor == 1 and not parts[-1].over:
-                    votes[parts[-1].axis] += elements
+            near = self.nearest(x)
+            part = near.parts[-1] if near is not None and near.parts else None
+            if part is not None and part.axis in votes and part == Part(part.axis):
+                votes[part.axis] += elements
         return votes
+
+    def nearest(self, tensor: Form) -> Place | None:
+        """The place along the dimension in which its elements are neighbours in memory; None where they are not."""
+        steps = self.steps(tensor)
+        fastest = next((d for d in self.fastest_first(tensor) if not self.is_one(tensor, d)), None)
+        if fastest is None or (steps is not None and steps[fastest] != 1):
+            return None
+        return cast(Place, tensor.attributes[1 + fastest])
 
     def steps(self, tensor: Form) -> tuple[int, ...] | None:
         """In memory, of a tensor that is given; None of one that is row-major."""
