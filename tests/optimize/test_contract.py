@@ -398,3 +398,19 @@ def test_an_output_is_judged_alike_in_pieces(rows: list[tuple[float, float, floa
     assert bool(in_pieces.fault) == bool(at_once.fault)
     if not at_once.fault:
         assert in_pieces == at_once
+
+
+def test_the_number_of_threads_is_that_of_the_last_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, took, used = 0.0, {1: 2.0, 8: 100.0}, []
+    monkeypatch.setattr(oracle.time, "monotonic", lambda: now)
+    turns = oracle.Turns([1, 8])
+    for _ in range(oracle.AGAIN):
+        with turns.timed():
+            used.append(turns.best)
+            now += took[turns.best]
+    took[8] = 1.0
+    for _ in range(4):
+        with turns.timed():
+            used.append(turns.best)
+            now += took[turns.best]
+    assert used[:4] == [1, 8, 1, 1] and used[-4:] == [1, 8, 8, 8] and used.count(8) == 4

@@ -17,6 +17,7 @@ from samesame.optimize.algebra import specified
 from samesame.optimize.machine import here
 from samesame.optimize.partition import stages
 from samesame.optimize.pruning import OPERATIONS_PER_ELEMENT, Cost, cost, dominated, gathers, is_at_most, pruned
+from samesame.optimize.read import read
 from samesame.optimize.schedule import Space, alternatives
 
 N, K = Size("N", 1), Size("K", 1)
@@ -89,3 +90,18 @@ def test_two_products_of_narrow_numbers_cost_one_where_the_processor_takes_two(
     (several,) = [each for each in alternatives(space) if each[0].group[0].folds]
     assert min(cost(scheduled.program).here(space.numbers()) for scheduled in several) == pytest.approx(
         least * 64 * 96 * 48 / OPERATIONS_PER_ELEMENT, rel=0.1)
+
+
+@pytest.mark.parametrize(("depth", "left_out"), [(256, False), (8, True)])
+def test_what_a_long_sum_meets_may_be_gathered(depth: int, left_out: bool) -> None:
+    """The channels of an image are far apart: they are read so beside a sum that takes longer, and beside no other."""
+    def program(x: torch.Tensor, h: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return x + (h @ w).permute(0, 3, 1, 2)
+
+    inputs = torch.randn(2, 32, 9, 9), torch.randn(2, 9, 9, depth), torch.randn(depth, 32)
+    whole = read(capture(program, inputs))
+    space = Space(whole, stages(whole.outputs, whole.extents))
+    (several,) = alternatives(space)
+    column = space.stages[-1].axes[1]
+    (across,) = [scheduled for scheduled in several if scheduled.map == f"lanes along {column}"]
+    assert gathers(across.program, space.numbers()) is left_out

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 import torch
 from tests.optimize.compiled_programs import compile_program, untimed
+from torch.nn import functional as F
 
 from samesame.capture import capture
+from samesame.formula.expr import Load
+from samesame.formula.expr import walk as expr_walk
 from samesame.optimize.emit.cpp import function
 from samesame.optimize.forms import fold, load, walk
 from samesame.optimize.ir import Accumulate, Buffer, Loop, Program, statements
@@ -18,6 +21,7 @@ from samesame.optimize.native import native
 from samesame.optimize.partition import stages
 from samesame.optimize.read import read
 from samesame.optimize.rows import PIECE
+from samesame.optimize.schedule import alternatives
 from samesame.optimize.search import searched
 from samesame.optimize.space import Space
 from samesame.optimize.specification import Output, Specification, Tensor
@@ -362,3 +366,30 @@ def test_short_sums_of_steps_stay_sums() -> None:
 
     specification = read(capture(steps, (torch.randn(150, 3), torch.randn(3, 3))))
     assert len(stages(specification.outputs, specification.extents)) == 20
+
+
+@pytest.mark.parametrize("length, taps", [(40, 7), (75, 31)])
+def test_windows_stand_side_by_side_in_lanes(length: int, taps: int) -> None:
+    """Channels run in rows; what slides is by itself, and the norm of what it gives reads a row."""
+    w = torch.randn(12, 1, taps, generator=torch.Generator().manual_seed(1))
+
+    def program(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return F.layer_norm(F.conv1d(x, w, groups=12).mT, (12,))
+
+    _, found = kernels(program, torch.randn(2, 12, length), w)
+    sums = [(kernel, s) for kernel in found.kernels for s in statements(kernel.body) if isinstance(s, Accumulate)]
+    (kernel, slid), = [(kernel, s) for kernel, s in sums if s.target.shape]
+    (lanes,) = [s for s in statements(kernel.body) if isinstance(s, Loop) and s.kind == "vector" and slid in
+                statements(s.body)]
+    place = next(e for e in expr_walk(slid.value) if isinstance(e, Load) and e.leaf.name != "w").indices[-1]
+    assert lanes.variable in place.free and len(place.free) > 1
+
+
+def test_rows_of_a_tile_are_near() -> None:
+    """Of rows and columns of an image the tiles are of columns, which are a row of the left operand apart."""
+    specification = read(capture(lambda x, w: x @ w, (torch.randn(2, 9, 9, 16), torch.randn(16, 32))))
+    space = Space(specification, stages(specification.outputs, specification.extents))
+    (several,) = alternatives(space)
+    *_, near, column = space.stages[0].axes
+    tiles = [tile for each in several if each.map == f"lanes along {column}" for tile in each.program.tiles]
+    assert [tile.of for tile in tiles if tile.role == "rows"] == [space.size(near)]

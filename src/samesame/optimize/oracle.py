@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -30,6 +31,7 @@ from samesame.optimize.rounding import FLOAT32, called, terms, unit
 
 Estimates = list[torch.Tensor]                             # for each output, of each element
 ROOM = 1 << 30                                             # bytes of answers that are kept on disk
+AGAIN = 100                                                # draws, after which each number of threads is tried again
 SIGNS, SIGNS_INSIDE = 2, 8                                 # tries: an error inside reaches a whole row, or misses it
 MOVEMENTS = movements() - {"aten.copy"}                    # which is a cast, too
 
@@ -46,6 +48,29 @@ class Answer:
         return self._whole()
 
 
+class Turns:
+    """How many threads are the fastest: each of some `numbers` has its turn, now and then again. Where something else
+    is at work, operators that hand out many small parts wait for a core at each of them, on all cores a hundred times
+    as long as on one."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self.numbers, self.count, self.took = list(dict.fromkeys(numbers)), 0, dict[int, float]()
+
+    @property
+    def best(self) -> int:
+        """The number whose turn it is, or that was the fastest in its last one."""
+        turn = self.count % AGAIN
+        return self.numbers[turn] if turn < len(self.numbers) else min(self.took, key=lambda n: self.took[n])
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """A turn."""
+        number, begun = self.best, time.monotonic()
+        yield
+        self.took[number] = time.monotonic() - begun
+        self.count += 1
+
+
 class Oracle:
     """The graph in float64 with these weights: its outputs, and what rounding may do to each element of them."""
 
@@ -60,12 +85,14 @@ class Oracle:
         self.of_constants: dict[str, Any] | None = None            # the same on every draw
         self.fixed = closed(graph, ["input"])                      # as well, with these weights; and its values
         self.known: dict[str, Any] | None = None
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else torch.get_num_threads()
+        self.turns = Turns([1, cores])
 
     def __call__(self, inputs: Mapping[str, torch.Tensor], draw: int, outside: bool) -> Answer:
         """Signs of errors hang on the number of the `draw`. Where the inputs have a NaN or ∞ (`outside`), attention is
         what arithmetic makes of it."""
         values = {**self.weights, **{name: wide(x) for name, x in inputs.items()}}
-        with self.running():
+        with self.turns.timed(), self.running():
             known = self.values(values, _unattended if outside else None)
             last = self.errors(draw, known, {}, self.last)
         return Answer(self.roots(known), self.estimates(last, known), lambda: self.whole(draw, known))
@@ -90,10 +117,9 @@ class Oracle:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """With all cores, as this process stands still while another is timed; and attention as arithmetic has it:
-        torch's fused one makes zeros of a query with a NaN."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else torch.get_num_threads()
-        with on_threads(cores), few_threads(sizes(self.graph)), sdpa_kernel(SDPBackend.MATH):
+        """On as many threads as are the fastest; and attention as arithmetic has it: torch's fused one makes zeros of a
+        query with a NaN."""
+        with on_threads(self.turns.best), few_threads(sizes(self.graph)), sdpa_kernel(SDPBackend.MATH):
             yield
 
     def roots(self, known: Mapping[str, Any]) -> list[torch.Tensor]:
