@@ -292,6 +292,9 @@ class Terms(Formulas):
         for made in list(self._made)[before:]:  # these do not bring the quotient's range along
             del self._made[made]
         self.tell(z3.Implies(divisor > 0, z3.And(rest >= 0, rest < divisor)))
+        lowest = polynomials.least(expr)
+        if lowest is not None:  # which takes a division to see where b·q is an unknown
+            self.tell(found >= lowest)
         return found
 
 
