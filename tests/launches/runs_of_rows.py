@@ -164,3 +164,24 @@ def doubled(x):
 
 def doubled_without_a_row(x):
     return 2 * x, x[1:].sum(0)
+
+
+@triton.jit
+def pages_kernel(x, table, lengths, out, n_pages, PAGE: tl.constexpr):
+    """The sum of the first elements that a row's pages hold; counted up to whole pages in 32 bits."""
+    row, lanes = tl.program_id(0), tl.arange(0, PAGE)
+    length = tl.load(lengths + row)
+    total = 0.0
+    for page in range(tl.cdiv(length, PAGE)):
+        block = tl.load(table + row * n_pages + page).to(tl.int64)
+        total += tl.sum(tl.load(x + block * PAGE + lanes, mask=page * PAGE + lanes < length, other=0.0), 0)
+    tl.store(out + row, total)
+
+
+def launch_pages(rows=3, pages=5, blocks=21):
+    x = torch.randn(blocks, 16, device="cuda")
+    table = torch.randint(0, blocks, (rows, pages), device="cuda", dtype=torch.int32)
+    lengths = torch.randint(1, 16 * pages + 1, (rows,), device="cuda", dtype=torch.int32)
+    out = torch.empty(rows, device="cuda")
+    pages_kernel[(rows,)](x, table, lengths, out, pages, PAGE=16)
+    return out

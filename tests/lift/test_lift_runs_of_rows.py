@@ -10,9 +10,12 @@ import pytest
 pytest.importorskip("triton")
 
 from lifted import Lifted
-from samesame.formula.expr import ZERO, Size, index, maximum, minimum
+from samesame.formula.expr import ZERO, Leaf, Load, Size, const, floordiv, index, maximum, minimum
+from samesame.formula.show import unicode
+from samesame.kernels.formulas.present import rounds
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.products import without_extrema
+from samesame.kernels.indices.ranges import greatest
 from samesame.kernels.indices.solver import IndexProver
 from samesame.lift import lift, tried
 
@@ -57,6 +60,13 @@ def test_rows_that_two_programs_have_or_none(name: str, obligation: str) -> None
     assert obligation in [told for told, _, _ in KERNELS.open(name)]
 
 
+def test_what_a_program_adds_up_is_said_in_few_words() -> None:
+    assert KERNELS.texts("by_rows")[1] == "sums[i, j] = Σ_{k<min{rows_each, rows − rows_each·i}} x[rows_each·i + k, j]"
+    ends = maximum(minimum(integers.plus_(N, P), C) + -N, ZERO)
+    assert unicode(rounds(integers.tidied(ends))) in ("min{P, C − N}", "min{C − N, P}")
+    assert rounds(integers.tidied(minimum(N, P) + C)) is integers.tidied(minimum(N, P) + C)  # no shorter
+
+
 def test_the_first_row_of_a_program_is_no_further_than_all_rows_and_programs() -> None:
     first = integers.times_(PID, EACH)
     fits = integers.at_most(integers.plus_(N, P), MOST)
@@ -82,3 +92,30 @@ def test_what_is_below_the_least_of_two_is_below_both() -> None:
 
 def test_a_row_past_the_end_needs_no_limit() -> None:
     assert "cols·" not in KERNELS.kernel("by_rows").headline  # what is left out is no greater than a tensor
+
+
+LENGTH = Load(Leaf("lengths*", (N,), "int"), (index(N),))
+
+
+def test_the_greatest_value_of_what_tensors_hold() -> None:
+    most, pages = integers.times_(P, 16), integers.ceiling(LENGTH, const(16))
+    held = {"lengths*": (ZERO, most)}
+    assert greatest(LENGTH) is None
+    assert greatest(integers.plus_(LENGTH, 15), held) is integers.plus_(most, 15)
+    assert greatest(integers.minus(15, LENGTH), held) is const(15)
+    assert greatest(pages, held) is P
+    assert greatest(floordiv(LENGTH, P), {}) is None
+
+
+def test_a_number_that_may_be_besides_is_not_taken_to_be_in_the_range() -> None:
+    prover = IndexProver()
+    prover.assume_range("lengths*", ZERO, N, (1 << 20,))
+    assert not prover.held
+    prover.assume_range("lengths*", ZERO, N)
+    assert prover.held == {"lengths*": (ZERO, N)}
+
+
+def test_lengths_that_are_counted_up_to_pages_fit_where_that_is_needed() -> None:
+    found = KERNELS.kernel("pages")
+    assert found.verdict == "verified", KERNELS.open("pages")
+    assert "pages ≤ 134217727" in found.headline  # 16·pages + 15 ≤ 2^31 − 1

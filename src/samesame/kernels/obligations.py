@@ -421,7 +421,7 @@ def narrowed(kernel: Kernel, limit: Limit, totals: Mapping[str, Expr]) -> Limit 
     besides: dict[Expr, None] = {}
     for number in every_number(kernel, totals):
         if not fits(kernel, number, facts, True):
-            most = greatest(number[0])
+            most = greatest(number[0], kernel.simplify.prover.held)
             if most is None:
                 return None
             besides[integers.at_most(most, (1 << (number[3] - 1)) - 1)] = None
@@ -513,7 +513,7 @@ def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:
             return True
     if not thorough:
         return False
-    ends = (greatest(expr), greatest(integers.times_(expr, -1)))
+    ends = (greatest(expr, prover.held), greatest(integers.times_(expr, -1), prover.held))
     if all(end is not None for end in ends):
         within = and_(*(integers.at_most(cast(Expr, end), most) for end in ends))
         if prover.proves(known, within, thorough=False):

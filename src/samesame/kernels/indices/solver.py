@@ -107,6 +107,11 @@ class IndexProver:
         """What the elements of leaves lie in, by assumption or by their dtypes."""
         return ChainMap(self.ranges, self.dtypes)
 
+    @property
+    def held(self) -> Ranges:
+        """What all elements of leaves are assumed to lie in; not those of which some number is excepted."""
+        return {leaf: ends for leaf, ends in self.ranges.items() if not self.excepted[leaf]}
+
     def assume(self, condition: Expr) -> None:
         """A precondition from here on: earlier answers that found it missing are forgotten."""
         self.assumed.append(condition)
