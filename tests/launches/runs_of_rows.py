@@ -60,6 +60,34 @@ def launch_rounded_down(rows=13, cols=80, programs=4):
 
 
 @triton.jit
+def backwards_kernel(x, out, n_rows, n_cols, rows_each, LAST: tl.constexpr, BLOCK: tl.constexpr):
+    """Rows are written from the last one on, which `LAST` says how far the end is behind."""
+    pid, cols = tl.program_id(0), tl.arange(0, BLOCK)
+    first = pid * rows_each
+    for row in range(first, tl.minimum(first + rows_each, n_rows)):
+        each = tl.load(x + row * n_cols + cols, mask=cols < n_cols, other=0.0)
+        tl.store(out + (n_rows - LAST - row) * n_cols + cols, each, mask=cols < n_cols)
+
+
+def launch_backwards(rows=13, cols=80, programs=4):
+    x = torch.randn(rows, cols, device="cuda")
+    out = torch.empty_like(x)
+    backwards_kernel[(programs,)](x, out, rows, cols, triton.cdiv(rows, programs), LAST=1, BLOCK=128)
+    return out
+
+
+def launch_backwards_past_the_end(rows=13, cols=80, programs=4):
+    x = torch.randn(rows, cols, device="cuda")
+    out = torch.empty_like(x)
+    backwards_kernel[(programs,)](x, out, rows, cols, triton.cdiv(rows, programs), LAST=0, BLOCK=128)
+    return out
+
+
+def flipped(x):
+    return x.flip(0)
+
+
+@triton.jit
 def masked_runs_kernel(x, out, sums, n_rows, n_cols, rows_each, MORE: tl.constexpr, BLOCK: tl.constexpr):
     """A mask in place of the run's own end; rows begin `MORE` behind each other beyond those of a program."""
     pid, cols = tl.program_id(0), tl.arange(0, BLOCK)

@@ -39,6 +39,12 @@ def test_rows_are_shared_out(name: str) -> None:
     assert found.kernels[0].formulas[0].text == "out[i, j] = 2·x[i, j]"
 
 
+def test_rows_are_written_from_the_last_one_on() -> None:
+    found = lift(KERNELS.target("backwards"), f"{KERNELS.file}:flipped")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert KERNELS.kernel("backwards_past_the_end").verdict == "violated"
+
+
 @pytest.mark.parametrize("name", ["by_programs", "masked", "strides"])
 def test_a_sum_without_a_row_is_another(name: str) -> None:
     assert lift(KERNELS.target(name), f"{KERNELS.file}:doubled_without_a_row").against == "different"

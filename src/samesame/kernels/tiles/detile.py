@@ -259,6 +259,8 @@ def guess(indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, E
         expr = by_chunk(integers.tidied(substitute(expr, found)), rest, indices, found)
         factors, others = by_unknown(integers.tidied(substitute(expr, found)), indices)
         rest = integers.minus(rest, others)
+        if not any(map(leads_upwards, factors.values())):  # from the last element on: as from the first one, upwards
+            factors, rest = {v: integers.times_(c, -1) for v, c in factors.items()}, integers.times_(rest, -1)
         ordered = sorted(factors.items(), key=lambda pair: magnitude(pair[1]), reverse=True)
         for k, (v, factor) in enumerate(ordered):
             sign = 1 if leads_upwards(factor) else -1
