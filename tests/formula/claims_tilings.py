@@ -12,7 +12,7 @@ from functools import reduce
 
 from formula_claims import EPS, array, cat, claims_of, linear, rms, silu, stack, tri
 
-from samesame.formula.expr import NEG_INF, Max, Sum, and_, exp, le, log, lt, maximum, not_, power, where
+from samesame.formula.expr import NEG_INF, Max, Sum, and_, exp, le, log, lt, maximum, minimum, not_, power, where
 
 CLAIMS, claim = claims_of("tilings")
 
@@ -24,6 +24,11 @@ def ceil(n, b):
 def tiled(n, b, f, otherwise=0, fold=Sum):
     """A fold over tiles of b, the last one ragged: lanes beyond n count as `otherwise`."""
     return fold((ceil(n, b), b), lambda t, l: where(lt(t * b + l, n), f(t * b + l), otherwise))
+
+
+def runs(n, parts, each, f):
+    """A sum over parts, of `each` elements the one, the last ones of what is left."""
+    return Sum(parts, lambda p: Sum(minimum(p * each + each, n) - p * each, lambda k: f(p * each + k)))
 
 
 NB = dict(N=5, B=3)
@@ -47,6 +52,13 @@ claim("lanes first, then tiles (a grid-stride loop)", NB, dict(x="N"),
       lambda s, x: x.sum(0),
       lambda s, x: array((), lambda: Sum(s.B, lambda l: Sum(ceil(s.N, s.B), lambda t: where(lt(t * s.B + l, s.N), x[t * s.B + l], 0)))),
       lambda s, x: array((), lambda: Sum(s.B, lambda l: Sum(ceil(s.N, s.B), lambda t: where(lt(t * s.B + l + 1, s.N), x[t * s.B + l], 0)))))
+claim("each part goes on in steps of all parts, to its own end", dict(N=5, S=2), dict(x="N"),
+      lambda s, x: x.sum(0),
+      lambda s, x: array((), lambda: Sum(s.S, lambda p: Sum((s.N - 1 - p) // s.S + 1, lambda k: x[k * s.S + p]))),
+      lambda s, x: array((), lambda: Sum(s.S, lambda p: Sum((s.N - 1 - p) // s.S, lambda k: x[k * s.S + p]))))
+claim("each part has a run, the length rounded up, to its own end", dict(N=5, S=3), dict(x="N"),
+      lambda s, x: x.sum(0), lambda s, x: array((), lambda: runs(s.N, s.S, ceil(s.N, s.S), lambda k: x[k])),
+      lambda s, x: array((), lambda: runs(s.N, s.S, ceil(s.N, s.S) - 1, lambda k: x[k])))
 claim("whole tiles and a tail", dict(S=2, B=3, R=2), dict(x="S*B+R"),
       lambda s, x: x.sum(0),
       lambda s, x: array((), lambda: Sum((s.S, s.B), lambda t, l: x[t * s.B + l]) + Sum(s.R, lambda r: x[s.S * s.B + r])),

@@ -235,6 +235,15 @@ def launch_paged(R=5, PAGES=3, K=7):
     return out
 
 
+def launch_paged_but_the_first(R=5, PAGES=3, K=7):
+    """No row of the example is on the first page."""
+    x, table = torch.randn(K, 16, device="cuda"), torch.randint(1, K, (R, PAGES), device="cuda", dtype=torch.int32)
+    lengths = torch.randint(1, PAGES * 16 + 1, (R,), device="cuda", dtype=torch.int32)
+    out = torch.empty(R, device="cuda")
+    paged_kernel[(R,)](x, table, lengths, out, PAGES, MORE=0, PAGE=16)
+    return out
+
+
 def launch_paged_of_nothing(R=5, PAGES=3, K=7):
     """A row of the example has nothing."""
     x, table = torch.randn(K, 16, device="cuda"), torch.randint(0, K, (R, PAGES), device="cuda", dtype=torch.int32)

@@ -160,12 +160,28 @@ def _limits(draft: Draft, high: Var, low: Var) -> tuple[Poly, Poly | None, Guard
     if lows[0][0].constant != 0 or above[0][0].constant != 0 or any(g.poly is None for g in joint):
         return None
     size, count = highs[0][0] + 1, below[0][0] + 1 if below else None
+    joint = tuple(undivided(g, size) for g in joint)
     variables = frozenset(draft.bound)
     if size.free & variables or (count is not None and low in count.free):
         return None
     if not at_least(size, 0 if count is not None else 1):    # without H, lanes that are none would leave j unlimited
         return None
     return (size, count, joint) if count is not None or joint else None
+
+
+def undivided(literal: Literal, size: Poly) -> Literal:
+    """What a condition on a quotient by the size says of what is divided: h ≤ ⌊a / E⌋ that E·h ≤ a, and ⌊a / E⌋ ≤ h
+    that a < E·(h + 1). So a program that starts at its own number and goes on in steps of all programs ends."""
+    p = literal.poly
+    if p is None or literal.op != "≥0" or not at_least(size, 1):
+        return literal
+    for a in p.atoms():
+        sign = p.coefficient(a)
+        if isinstance(a, Ratio) and a.op == "//" and a.divisor is size and sign in (1, -1):
+            rest = p - variable(a) * sign
+            found = at_least_zero_literal(rest * size + (a.numerator if sign == 1 else size - 1 - a.numerator))
+            return found if isinstance(found, Literal) else literal
+    return literal
 
 
 def _only_whole(p: Poly, low: Var, digit: Poly) -> bool:

@@ -235,8 +235,7 @@ class _Lifting:
     def tell_conditions(self, machine: Machine) -> None:
         described = dict.fromkeys(a.pointers.memory.name for a in machine.accesses if a.pointers.demands)
         self.verdict.preconditions += [f"{name} begins at a multiple of {ALIGNED} bytes" for name in described]
-        whole = {leaf: ends for leaf, ends in self.prover.ranges.items() if not self.prover.excepted[leaf]}
-        self.verdict.ranges = whole
+        self.verdict.ranges = self.prover.held
         self.verdict.data = {
             leaf: (*ends, self.prover.excepted[leaf], *told_apart(self.prover.distinct.get(leaf)))
             for leaf, ends in self.prover.ranges.items()

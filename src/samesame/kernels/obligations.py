@@ -416,21 +416,20 @@ Number = tuple[Expr, Facts, object, int, Access | None]
 
 def narrowed(kernel: Kernel, limit: Limit, totals: Mapping[str, Expr]) -> Limit | None:
     """The limit with conditions on sizes besides: the greatest value of each number that may wrap around fits. That is
-    more than is needed where a mask leaves out what is large. None where there is no such value."""
+    more than is needed where a mask leaves out what is large. None where no such value is known: of one number it may
+    not be, as of an end that is the least of two, which fits where the others do."""
     facts = limit.facts(kernel)
     besides: dict[Expr, None] = {}
     for number in every_number(kernel, totals):
-        if not fits(kernel, number, facts, True):
-            most = greatest(number[0])
-            if most is None:
-                return None
+        most = greatest(number[0], kernel.simplify.prover.held)
+        if most is not None and not fits(kernel, number, facts, True):
             besides[integers.at_most(most, (1 << (number[3] - 1)) - 1)] = None
     kept = dict(besides)
     for condition in besides:
         others = [c for c in kept if c is not condition]
         if kernel.simplify.prover.proves(others, condition, thorough=False):
             del kept[condition]
-    return replace(limit, besides=tuple(kept))
+    return replace(limit, besides=tuple(kept)) if kept else None
 
 
 def numbers_of(kernel: Kernel) -> Iterator[Number]:
@@ -513,7 +512,7 @@ def fits(kernel: Kernel, number: Number, limits: Facts, thorough: bool) -> bool:
             return True
     if not thorough:
         return False
-    ends = (greatest(expr), greatest(integers.times_(expr, -1)))
+    ends = (greatest(expr, prover.held), greatest(integers.times_(expr, -1), prover.held))
     if all(end is not None for end in ends):
         within = and_(*(integers.at_most(cast(Expr, end), most) for end in ends))
         if prover.proves(known, within, thorough=False):

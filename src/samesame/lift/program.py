@@ -300,13 +300,20 @@ def from_one_on(
     first: Attempt, stated: list[str], again: Callable[[Sequence[str]], Attempt]
 ) -> tuple[Attempt, list[str]]:
     """The attempt where data that says how long rows are is 1 at least, if a row of nothing leaves no number, or an
-    infinity, the example has none, and more is proved with it."""
+    infinity, the example has none, and more is proved with it: not of a tensor without which as much is."""
     kernels = [kernel for kernel, _ in first.launched]
     doubtful = any(o.name in ("undefined", "value") and o.state == "undecided" for k in kernels for o in k.obligations)
     names = dict.fromkeys(leaf.removesuffix("*") for kernel in kernels for leaf in kernel.data)
     contracts = [*stated, *(f"1 <= {name}" for name in names if first.has_none_below_one(name))]
     found = attempted_again(again, contracts) if doubtful and len(contracts) > len(stated) else None
-    return (found, contracts) if found is not None and found.rank > first.rank else (first, stated)
+    if found is None or found.rank <= first.rank:
+        return first, stated
+    for contract in contracts[len(stated) :]:
+        fewer = [one for one in contracts if one is not contract]
+        other = attempted_again(again, fewer) if len(fewer) > len(stated) else None
+        if other is not None and other.rank >= found.rank:
+            found, contracts = other, fewer
+    return found, contracts
 
 
 def used_as_values(whole: Expr) -> set[str]:

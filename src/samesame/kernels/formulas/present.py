@@ -8,12 +8,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from samesame.formula import polynomials
+from samesame.formula.binders import rebuilt
 from samesame.formula.definite import Unknown
 from samesame.formula.expr import (
     ZERO,
     Add,
     Compare,
     Expr,
+    Extremum,
     FloorDiv,
     Fold,
     Leaf,
@@ -72,6 +74,9 @@ def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
             if offset:
                 (right if offset > 0 else left)[()] = abs(offset)
             return Compare(op, go(written(left)), go(written(right)))
+        case Fold(_, bound) if any(rounds(v.extent) is not v.extent for v in bound):
+            extents = {v.extent: rounds(v.extent) for v in bound}
+            return go(rebuilt(e, lambda part: extents.get(part, part)))
         case Add(terms) if e.kind == "real":
             factored = _factored(terms)
             if factored is not None:
@@ -81,6 +86,22 @@ def _shown(e: Expr, go: Callable[[Expr], Expr]) -> Expr:
         if found is not None:
             return rebuild(found, go)
     return rebuild(e, go)
+
+
+def rounds(extent: Expr) -> Expr:
+    """How far a fold goes, in fewer words: none are as few as less than none, and of min{c + a, b} − c is
+    min{a, b − c} what is left."""
+    if isinstance(extent, Extremum) and extent.op == "max" and ZERO in extent.arguments and len(extent.arguments) == 2:
+        return rounds(next(part for part in extent.arguments if part is not ZERO))
+    terms = polynomial(extent)
+    for monomial, c in terms.items():
+        (least, *others) = monomial or (ZERO,)
+        if isinstance(least, Extremum) and least.op == "min" and not others and c == 1:
+            rest = polynomials.plus(terms, {monomial: 1}, -1)
+            parts = [polynomials.plus(polynomial(part), rest) for part in least.arguments]
+            if sum(map(len, parts)) <= sum(len(polynomial(part)) for part in least.arguments):
+                return integers.flattened("min", tuple(map(written, parts)))
+    return extent
 
 
 def _factored(terms: Sequence[Expr]) -> Expr | None:

@@ -10,9 +10,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 
-from samesame.formula.expr import Compare, Expr, FloorDiv, Index, Lambda, Load, Mod, Mul, Not, Num, Pow, Size, walk
+from samesame.formula.expr import (
+    ZERO,
+    Compare,
+    Expr,
+    Extremum,
+    FloorDiv,
+    Index,
+    Lambda,
+    Load,
+    Mod,
+    Mul,
+    Not,
+    Num,
+    Pow,
+    Size,
+    walk,
+)
 from samesame.formula.polynomials import Monomial, by_sum, by_term, least, orders, polynomial, written
 from samesame.kernels.indices import integers
+from samesame.kernels.indices.ranges import is_never_negative
 
 MOST = 60
 
@@ -25,9 +42,9 @@ def consequences(claims: Iterable[Expr]) -> list[Expr]:
     wanted = {m for part in parts for m in products_in(part)}
     if not wanted:
         return []
-    known = [p for claim in claims for p in inequalities(claim)]
-    known += [p for part in parts for p in ranges(part)]
-    sizes = [a for a in dict.fromkeys(a for m in sorted(wanted, key=orders) for a in m) if is_at_least_one(a)]
+    known = [q for claim in claims for p in inequalities(claim) for q in (p, *without_extrema(p))]
+    known += [q for part in parts for p in ranges(part) for q in (p, *without_extrema(p))]
+    sizes = [a for a in dict.fromkeys(a for m in sorted(wanted, key=orders) for a in m) if is_size(a)]
     found = chain(multiples(inequalities(claims[-1]), sizes, wanted), multiples(known, sizes, wanted))
     return list(dict.fromkeys(islice(found, MOST)))
 
@@ -84,6 +101,24 @@ def inequalities(claim: Expr) -> Iterator[Expr]:
 
 
 @lru_cache(maxsize=1 << 14)
+def without_extrema(p: Expr) -> tuple[Expr, ...]:
+    """What else is at least zero where p is: of min{a, b} − v both a − v and b − v; of max{a, 0} − v − 1, for an index
+    v, a − v − 1."""
+    terms = polynomial(p)
+    for monomial, c in terms.items():
+        (atom, *others) = monomial or (ZERO,)
+        if others or not isinstance(atom, Extremum):
+            continue
+        rest = written({m: d for m, d in terms.items() if m != monomial})
+        parts = [integers.plus_(rest, integers.times_(part, c)) for part in atom.arguments]
+        if (c > 0) is not (atom.op == "min"):  # one of them is at least zero
+            parts = [part for part in parts if not is_never_negative(integers.minus(-1, part))]
+        if len(parts) == 1 or (c > 0) is (atom.op == "min"):
+            return tuple(q for part in parts for q in (part, *without_extrema(part)))
+    return ()
+
+
+@lru_cache(maxsize=1 << 14)
 def ranges(part: Expr) -> tuple[Expr, ...]:
     """What is at least zero by what an index or a quotient is."""
     match part:
@@ -126,6 +161,11 @@ def sides(part: Expr) -> tuple[Expr, ...]:
         case Lambda():
             return ()
     return ()
+
+
+def is_size(atom: Expr) -> bool:
+    """Whether it is at least one, or a quotient of sizes, as rows that each program has are: at least zero."""
+    return is_at_least_one(atom) or (isinstance(atom, FloorDiv) and not atom.free and least(atom) == 0)
 
 
 def is_at_least_one(atom: Expr) -> bool:

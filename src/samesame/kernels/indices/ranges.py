@@ -8,14 +8,17 @@ coefficient is at least zero. A few steps, each of them exact; where they do not
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
-from samesame.formula.expr import Add, Compare, Expr, FloorDiv, Index, Mul, Not, Num, Size, walk
+from samesame.formula.expr import Add, Compare, Expr, FloorDiv, Index, Load, Mul, Not, Num, Size, walk
 from samesame.formula.polynomials import Polynomial, least, least_of, plus, polynomial, times, written
 from samesame.kernels.indices import integers
 
 STEPS = 16  # polynomials that are looked at for one question
 NUMBER_ONE: Polynomial = {(): 1}
+Held = Mapping[str, tuple[Expr, Expr]]  # between which numbers the elements of tensors lie, by their leaves' names
+NOTHING_HELD: Held = {}
 
 
 def holds_by_ranges(goal: Expr) -> bool:
@@ -117,7 +120,7 @@ def inside(atom: Expr) -> frozenset[Expr]:
     return frozenset(walk(atom))
 
 
-def greatest_without(p: Polynomial, q: FloorDiv) -> Polynomial | None:
+def greatest_without(p: Polynomial, q: FloorDiv, held: Held) -> Polynomial | None:
     """A polynomial that p never exceeds, with an end of a quotient in its place."""
     found = divided(p, q)
     if found is None or q.divisor.free or not is_positive(q.divisor):
@@ -126,7 +129,7 @@ def greatest_without(p: Polynomial, q: FloorDiv) -> Polynomial | None:
     if has_sign(c, -1):
         lowest = least(q)
         return None if lowest is None else plus(rest, c, lowest)
-    most = greatest(q.numerator) if has_sign(c, 1) else None
+    most = greatest(q.numerator, held) if has_sign(c, 1) else None
     return None if most is None else plus(rest, times(c, without_rest(polynomial(integers.quotient(most, q.divisor)))))
 
 
@@ -141,15 +144,16 @@ def without_rest(p: Polynomial) -> Polynomial:
     return p
 
 
-def greatest(expr: Expr) -> Expr | None:
+def greatest(expr: Expr, held: Held = NOTHING_HELD) -> Expr | None:
     """A number over sizes alone that an integer is never above; None where it is not seen to grow or to fall with each
-    of its indices."""
+    of its indices, and with each element of which it is known what it lies in."""
     p = polynomial(expr)
     for _ in range(STEPS):
-        v = next((a for m in p for a in m if isinstance(a, Index)), None)
-        if v is None:
-            q = next((a for m in p for a in m if isinstance(a, FloorDiv) and a.free), None)
-            without = greatest_without(p, q) if q is not None else None
+        v = next((a for m in p for a in m if ends_of(a, held) is not None), None)
+        ends = None if v is None else ends_of(v, held)
+        if v is None or ends is None:
+            q = next((a for m in p for a in m if isinstance(a, FloorDiv) and varies(a)), None)
+            without = greatest_without(p, q, held) if q is not None else None
             if without is None:
                 break
             p = without
@@ -157,10 +161,24 @@ def greatest(expr: Expr) -> Expr | None:
         found = divided(p, v)
         if found is None:
             return None
-        c, p = found
-        if has_sign(c, 1):
-            p = plus(p, times(c, plus(polynomial(integers.tidied(v.extent)), NUMBER_ONE, -1)))
-        elif not has_sign(c, -1):
+        c, rest = found
+        if not has_sign(c, 1) and not has_sign(c, -1):
             return None
+        p = plus(rest, times(c, ends[1] if has_sign(c, 1) else ends[0]))
     most = written(p)
     return most if all(isinstance(e, Size | Num | Add | Mul | FloorDiv) for e in walk(most)) else None
+
+
+def ends_of(atom: Expr, held: Held) -> tuple[Polynomial, Polynomial] | None:
+    """The least and the greatest value of an index, or of an element by what its tensor holds."""
+    if isinstance(atom, Index):
+        return {}, plus(polynomial(integers.tidied(atom.extent)), NUMBER_ONE, -1)
+    if isinstance(atom, Load) and atom.leaf.name in held:
+        low, high = held[atom.leaf.name]
+        return polynomial(integers.tidied(low)), polynomial(integers.tidied(high))
+    return None
+
+
+def varies(e: Expr) -> bool:
+    """Whether an integer hangs on an index or on what a tensor holds."""
+    return bool(e.free) or any(isinstance(part, Load) for part in walk(e))

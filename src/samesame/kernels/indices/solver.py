@@ -107,6 +107,11 @@ class IndexProver:
         """What the elements of leaves lie in, by assumption or by their dtypes."""
         return ChainMap(self.ranges, self.dtypes)
 
+    @property
+    def held(self) -> Ranges:
+        """What all elements of leaves are assumed to lie in; not those of which some number is excepted."""
+        return {leaf: ends for leaf, ends in self.ranges.items() if not self.excepted[leaf]}
+
     def assume(self, condition: Expr) -> None:
         """A precondition from here on: earlier answers that found it missing are forgotten."""
         self.assumed.append(condition)
@@ -292,6 +297,9 @@ class Terms(Formulas):
         for made in list(self._made)[before:]:  # these do not bring the quotient's range along
             del self._made[made]
         self.tell(z3.Implies(divisor > 0, z3.And(rest >= 0, rest < divisor)))
+        lowest = polynomials.least(expr)
+        if lowest is not None:  # which takes a division to see where b·q is an unknown
+            self.tell(found >= lowest)
         return found
 
 

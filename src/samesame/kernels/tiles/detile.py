@@ -257,25 +257,42 @@ def guess(indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, E
     known: list[tuple[Expr, Expr]] = list(zip(digits, indices, strict=True))
     for expr, rest in sorted(rejoined(known), key=lambda pair: len(pair[0].free)):
         expr = by_chunk(integers.tidied(substitute(expr, found)), rest, indices, found)
-        terms: list[tuple[Index, int, tuple[Expr, ...]]] = []
-        for monomial, c in polynomial(integers.tidied(substitute(expr, found))).items():
-            unknown = [a for a in monomial if isinstance(a, Index) and a not in indices]
-            if len(unknown) == 1:
-                others = list(monomial)
-                others.remove(unknown[0])
-                terms.append((unknown[0], c, tuple(others)))
-            else:
-                rest = integers.minus(rest, polynomials.written({monomial: c}))
-        terms.sort(key=lambda term: magnitude(polynomials.written({term[2]: term[1]})), reverse=True)
-        for k, (v, c, factors) in enumerate(terms):
-            size = polynomials.written({factors: abs(c)})
-            sign = 1 if c > 0 else -1
+        factors, others = by_unknown(integers.tidied(substitute(expr, found)), indices)
+        rest = integers.minus(rest, others)
+        if not any(map(leads_upwards, factors.values())):  # from the last element on: as from the first one, upwards
+            factors, rest = {v: integers.times_(c, -1) for v, c in factors.items()}, integers.times_(rest, -1)
+        ordered = sorted(factors.items(), key=lambda pair: magnitude(pair[1]), reverse=True)
+        for k, (v, factor) in enumerate(ordered):
+            sign = 1 if leads_upwards(factor) else -1
+            size = integers.times_(factor, sign)
             digit = integers.quotient(integers.times_(rest, sign), size)
-            if sign < 0 and k < len(terms) - 1:
+            if sign < 0 and k < len(ordered) - 1:
                 break
             found[v] = digit
             rest = integers.minus(rest, integers.times_(integers.times_(digit, sign), size))
     return found
+
+
+def by_unknown(expr: Expr, indices: tuple[Index, ...]) -> tuple[dict[Index, Expr], Expr]:
+    """What each variable that is none of the indices is multiplied by, a sum perhaps, and the terms that have none of
+    these, or several."""
+    factors: dict[Index, polynomials.Polynomial] = {}
+    others: polynomials.Polynomial = {}
+    for monomial, c in polynomial(expr).items():
+        unknown = [a for a in monomial if isinstance(a, Index) and a not in indices]
+        if len(unknown) == 1:
+            factor = list(monomial)
+            factor.remove(unknown[0])
+            factors.setdefault(unknown[0], {})[tuple(factor)] = c
+        else:
+            others[monomial] = c
+    return {v: polynomials.written(factor) for v, factor in factors.items()}, polynomials.written(others)
+
+
+def leads_upwards(factor: Expr) -> bool:
+    """Whether the longest product in a factor is not subtracted."""
+    terms = polynomial(factor)
+    return terms[max(terms, key=lambda m: (len(m), polynomials.orders(m)))] > 0
 
 
 Equation = tuple[Expr, Expr]
