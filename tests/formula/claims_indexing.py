@@ -107,6 +107,11 @@ claim("a transposed convolution scatters", dict(C=1, N=3), dict(x="C N", w="C 3"
 claim("average pooling is a convolution", dict(N=3), dict(x="1 3*N"), lambda s, x: array((1, s.N), lambda c, n: Sum(3, lambda k: x[c, 3 * n + k]) / 3), lambda s, x: conv(s, x, array((1, 1, 3), lambda *_: Fraction(1, 3)), stride=3), lambda s, x: conv(s, x, array((1, 1, 3), lambda *_: Fraction(1, 2)), stride=3))
 claim("max pooling in two steps", dict(N=3), dict(x="4*N"), lambda s, x: array((s.N,), lambda n: Max(4, lambda k: x[4 * n + k])), lambda s, x: x.reshape(s.N, 2, 2).amax(2).amax(1), lambda s, x: x.reshape(2, 2, s.N).amax(1).amax(0))
 claim("max pooling of a row is the row's maximum", dict(N=3, K=2), dict(x="N*K"), lambda s, x: x.amax(0), lambda s, x: x.reshape(s.N, s.K).amax(1).amax(0), lambda s, x: x.reshape(s.N, s.K).amax(1).sum(0))
+claim("a product up to where data says, one step before", dict(T=6, V=3), dict(i=("ids", "T", "V"), x="V"), lambda s, i, x: array((s.T,), lambda t: 1 - fold("prod", i[t] + 1, lambda k: x[k])),
+      lambda s, i, x: array((s.T,), lambda t: (1 - x[i[t]]) + x[i[t]] * (1 - where(lt(i[t], 1), 1, fold("prod", i[t], lambda k: x[k])))),
+      lambda s, i, x: array((s.T,), lambda t: (1 - x[i[t]]) + x[i[t]] * (1 - where(lt(i[t], 1), 0, fold("prod", i[t], lambda k: x[k])))))
+claim("a product up to an index, one step before", dict(V=4), dict(x="V"), lambda s, x: array((s.V,), lambda i: 1 - fold("prod", i + 1, lambda k: x[k])),
+      lambda s, x: array((s.V,), lambda i: (1 - x[i]) + x[i] * (1 - where(lt(i, 1), 1, fold("prod", i, lambda k: x[k])))), lambda s, x: array((s.V,), lambda i: (1 - x[i]) + x[i] * (1 - where(lt(i, 1), 0, fold("prod", i, lambda k: x[k])))))
 claim("a mask of −∞ is added or filled in", dict(T=3), dict(x="T T"), lambda s, x: array((s.T, s.T), lambda i, j: 2 * x[i, j] + where(lt(i, j), NEG_INF, 0)),
       lambda s, x: array((s.T, s.T), lambda i, j: where(lt(i, j), NEG_INF, 2 * x[i, j])), lambda s, x: array((s.T, s.T), lambda i, j: where(lt(i, j), NEG_INF, where(lt(j, i), 2 * x[i, j], 0))))
 claim("two masks of −∞, and what they hide", dict(T=3), dict(x="T T", y="T T"), lambda s, x, y: array((s.T, s.T), lambda i, j: x[i, j] + where(lt(i, j), NEG_INF, 0) + where(lt(0, y[i, j]), NEG_INF, 0)),

@@ -244,7 +244,7 @@ def test_what_is_multiplied_with_narrow_weights_is_narrow() -> None:
     found = [s for s in all_of(replace(narrow, tensors=tensors)) if s.map == "lanes along n"]
     dtypes = {b.name: b.dtype for s in found for k in s.program.kernels for b in (*k.reads, *k.writes)}
     assert dtypes["left of fold 0 of y by n"] == "bfloat16" and dtypes["kept 0"] == "float32"
-    assert not gathers(found[0].program, {})
+    assert not gathers(found[0].program, {"m": 3, "n": 32, "k": 8})
     for depth, columns in ((8, 32), (7, 37), (1, 5)):          # neighbours stand side by side; the last may have none
         sizes = {"m": 3, "n": columns, "k": depth, "lanes of n in y": 16, "rows of m in y": 3}
         program = bound(found[0].program, sizes)

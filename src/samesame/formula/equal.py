@@ -19,6 +19,7 @@ from functools import reduce
 from itertools import count
 
 from samesame.formula.angles import by_angles
+from samesame.formula.any_place import at_any_place
 from samesame.formula.arguments import shared_arguments
 from samesame.formula.assumptions import Assumption, Within, read_back
 from samesame.formula.attempts import AT_ONCE, ATTEMPTS, writes_out_quotients
@@ -117,10 +118,15 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     first = _attempts(left, right, budget, deadline)
     with deep_recursion():
         picked = with_values(left), with_values(right)
-    if isinstance(first, Proved) or picked == (left, right) or time.thread_time() > deadline:
+    if isinstance(first, Proved):
         return first
-    second = _attempts(*picked, budget, deadline)
-    return second if isinstance(second, Proved) else first
+    for sides in (None if picked == (left, right) else picked, at_any_place(left, right)):
+        if sides is not None and time.thread_time() < deadline:
+            again = _attempts(*sides, budget, deadline)
+            if isinstance(again, Proved):
+                conditions = (*integers_in_range(left, right), *again.conditions)
+                return replace(again, conditions=tuple(dict.fromkeys(conditions)))
+    return first
 
 
 def _attempts(left: Expr, right: Expr, budget: Budget, deadline: float) -> Proved | NotProved:

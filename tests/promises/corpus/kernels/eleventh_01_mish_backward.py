@@ -35,3 +35,6 @@ def reference(x, dy):
     x = x.detach().requires_grad_()
     (dx,) = torch.autograd.grad(F.mish(x), x, dy)
     return dx
+
+
+TRUTH = "verified"

@@ -28,3 +28,6 @@ def reference(timesteps, half):
     exponent = -9.210340371976184 * torch.arange(half, dtype=torch.float32, device=timesteps.device) / half
     arg = timesteps[:, None].float() * torch.exp(exponent)[None, :]
     return torch.cat([torch.cos(arg), torch.sin(arg)], dim=-1)
+
+
+TRUTH = "verified"

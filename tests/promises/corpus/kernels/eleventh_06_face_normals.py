@@ -36,3 +36,6 @@ def launch(n_verts=60, n_faces=300):
 def reference(verts, faces):
     v0, v1, v2 = verts[faces[:, 0]], verts[faces[:, 1]], verts[faces[:, 2]]
     return torch.linalg.cross(v1 - v0, v2 - v0)
+
+
+TRUTH = "verified"

@@ -30,3 +30,6 @@ def reference(p, g, m):
     m = 0.9 * m + (1 - 0.9) * g
     p = p * (1 - 1e-3 * 0.1)
     return p - 1e-3 * torch.sign(m), m
+
+
+TRUTH = "verified"

@@ -34,3 +34,6 @@ def launch(n=3, c=5, hw=150):
 def reference(x, dy, scale, zero_point):
     q = torch.floor(x / scale[None, :, None] + 0.5) + zero_point[None, :, None]
     return torch.where((q >= -128) & (q <= 127), dy, torch.zeros_like(dy))
+
+
+TRUTH = "verified"

@@ -33,3 +33,6 @@ def launch(n=5, c=3, h=9, w=50):
 def reference(img, flip, mean, std):
     x = (img.float() / 255 - mean[:, None, None]) / std[:, None, None]
     return torch.where((flip != 0)[:, None, None, None], x.flip(-1), x)
+
+
+TRUTH = "verified"

@@ -50,3 +50,6 @@ def reference(p, g, prev, m, v, n):
     denom = n.sqrt() / 0.4 + 1e-8
     p = p - 1e-3 * m / 0.25 / denom - 1e-3 * 0.92 * v / 0.5 / denom
     return p / (1 + 1e-3 * 0.02), m, v, n, g
+
+
+TRUTH = "verified"

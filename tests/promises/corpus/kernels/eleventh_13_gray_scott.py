@@ -41,3 +41,6 @@ def reference(u, v):
         return a.roll(1, 0) + a.roll(-1, 0) + a.roll(1, 1) + a.roll(-1, 1) - 4 * a
     r = u * v ** 2
     return u + 0.5 * (0.16 * lap(u) - r + 0.035 * (1 - u)), v + 0.5 * (0.08 * lap(v) + r - (0.035 + 0.065) * v)
+
+
+TRUTH = "verified"

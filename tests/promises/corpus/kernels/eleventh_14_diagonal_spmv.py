@@ -32,3 +32,6 @@ def reference(data, offsets, x):
     inside = (col >= 0) & (col < n)
     col = col.clamp(0, n - 1)
     return torch.where(inside, data.gather(1, col) * x[col], torch.zeros_like(data)).sum(0)
+
+
+TRUTH = "verified"

@@ -32,3 +32,6 @@ def launch(batch=9, latent=150):
 def reference(mu, logvar, eps):
     std = torch.exp(0.5 * logvar)
     return mu + std * eps, 0.5 * (logvar.exp() + mu.pow(2) - 1 - logvar).sum(-1)
+
+
+TRUTH = "verified"

@@ -36,3 +36,6 @@ def launch(batch=6, vocab=300):
 def reference(logits, q, temperature):
     probs = torch.softmax(logits / temperature[:, None], dim=-1)
     return probs.div(q).argmax(dim=-1)
+
+
+TRUTH = "broken"

@@ -30,3 +30,6 @@ def reference(pts):
     for k in range(4):
         parts += [torch.sin(pts * 2.0 ** k), torch.cos(pts * 2.0 ** k)]
     return torch.cat(parts, dim=-1)
+
+
+TRUTH = "verified"

@@ -42,3 +42,6 @@ def reference(policy, ref, mask, labels, kl):
     sign = torch.where(labels != 0, 1.0, -1.0)
     s = torch.sigmoid(sign * 0.1 * (logratio - kl))
     return (1 - s) / n, -sign * 0.1 * s * (1 - s) / n
+
+
+TRUTH = "broken"

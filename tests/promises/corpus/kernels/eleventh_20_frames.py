@@ -31,3 +31,6 @@ def reference(x, window, hop):
     n_frames = (length + hop - 1) // hop
     padded = F.pad(x, (0, (n_frames - 1) * hop + win - length))
     return padded.unfold(1, win, hop) * window
+
+
+TRUTH = "broken"

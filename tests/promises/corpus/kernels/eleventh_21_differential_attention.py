@@ -69,3 +69,6 @@ def reference(q1, q2, k1, k2, v, lam):
     a1 = torch.softmax((q1 @ k1.transpose(-1, -2) * 0.25).masked_fill(~causal, float("-inf")), -1)
     a2 = torch.softmax((q2 @ k2.transpose(-1, -2) * 0.25).masked_fill(~causal, float("-inf")), -1)
     return (a1 - lam[:, None, None] * a2) @ v
+
+
+TRUTH = "verified"

@@ -53,3 +53,6 @@ def reference(w, u, k, v):
         num = decay * num + torch.exp(k[:, t]) * v[:, t]
         den = decay * den + torch.exp(k[:, t])
     return torch.stack(out, dim=1)
+
+
+TRUTH = "verified"

@@ -42,3 +42,6 @@ def launch(batch=40, width=72):
 
 def reference(x0, x, weight, bias):
     return x0 * F.linear(x, weight, bias) + x
+
+
+TRUTH = "broken"
