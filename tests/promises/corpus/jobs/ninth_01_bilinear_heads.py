@@ -43,3 +43,6 @@ def inputs():
 
 
 world_size = 4
+
+
+TRUTH = "refines"

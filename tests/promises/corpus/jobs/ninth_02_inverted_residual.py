@@ -77,3 +77,6 @@ def inputs():
 
 world_size = 3
 backward = True
+
+
+TRUTH = "refines"

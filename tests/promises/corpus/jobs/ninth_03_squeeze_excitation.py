@@ -44,3 +44,6 @@ def inputs():
 world_size = 4
 relations = {"x": "shard(2)"}
 expected = {"0": "shard(2)"}
+
+
+TRUTH = "refines"

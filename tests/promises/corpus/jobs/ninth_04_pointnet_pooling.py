@@ -41,3 +41,6 @@ def inputs():
 
 world_size = 3
 relations = {"cloud": "shard(1)"}
+
+
+TRUTH = "refines"

@@ -51,3 +51,6 @@ def inputs():
 
 
 world_size = 2
+
+
+TRUTH = "refines"

@@ -68,3 +68,6 @@ def inputs():
 
 
 world_size = 2
+
+
+TRUTH = "refines"

@@ -43,3 +43,6 @@ def inputs():
 world_size = 2
 relations = {"x": "shard(1)"}
 expected = {"0": "shard(1)"}
+
+
+TRUTH = "does not refine"

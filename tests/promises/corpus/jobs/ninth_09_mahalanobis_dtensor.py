@@ -49,3 +49,6 @@ mesh = {"dp": 2}
 world_size = 2
 relations = {"x": "shard(0)"}
 expected = {"0": "shard(0)"}
+
+
+TRUTH = "refines"

@@ -60,3 +60,6 @@ expected = {
     "grad.out.weight": "partial",
     "grad.out.bias": "partial",
 }
+
+
+TRUTH = "refines"

@@ -66,3 +66,6 @@ def inputs():
 world_size = 4
 relations = {"position": "shard(0)", "velocity": "shard(0)", "mass": "shard(0)"}
 expected = {"0": "shard(0)", "1": "shard(0)"}
+
+
+TRUTH = "refines"

@@ -89,3 +89,6 @@ def inputs():
 
 world_size = 4
 relations = {"x": "shard(0)", "y": "shard(0)"}
+
+
+TRUTH = "refines"

@@ -65,3 +65,6 @@ def inputs():
 
 
 world_size = 2
+
+
+TRUTH = "refines"

@@ -55,3 +55,6 @@ world_size = 2
 backward = True
 relations = {"x": "shard(0)", "token": "shard(0)"}
 expected = {"0": "shard(0)"}
+
+
+TRUTH = "refines"

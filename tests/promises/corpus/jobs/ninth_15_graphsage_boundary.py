@@ -68,3 +68,6 @@ def inputs():
 world_size = 3
 relations = {"x": "shard(0)"}
 expected = {"0": "shard(0)"}
+
+
+TRUTH = "refines"

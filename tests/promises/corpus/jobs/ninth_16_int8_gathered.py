@@ -57,3 +57,6 @@ def inputs():
 world_size = 4
 relations = {"x": "shard(0)"}
 expected = {"0": "shard(1)"}
+
+
+TRUTH = "refines"

@@ -50,3 +50,6 @@ def inputs():
 
 world_size = 4
 expected = {"0": "shard(-1)"}
+
+
+TRUTH = "does not refine"

@@ -53,3 +53,6 @@ def inputs():
 
 
 world_size = 2
+
+
+TRUTH = "does not refine"

@@ -62,3 +62,6 @@ def inputs():
 world_size = 3
 relations = {"u": "shard(0)"}
 expected = {"0": "shard(0)"}
+
+
+TRUTH = "does not refine"

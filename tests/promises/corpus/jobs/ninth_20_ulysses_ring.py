@@ -105,3 +105,6 @@ mesh = {"ring": 2, "ulysses": 2}
 world_size = 4
 relations = {"x": "shard(1) over ring, shard(1) over ulysses"}
 expected = {"0": "shard(1) over ring, shard(1) over ulysses"}
+
+
+TRUTH = "refines"

@@ -109,3 +109,6 @@ def inputs():
 world_size = 4
 backward = True
 relations = {"x": "shard(0)", "labels": "shard(0)"}
+
+
+TRUTH = "refines"

@@ -75,3 +75,6 @@ def inputs():
 
 world_size = 2
 relations = {"x": "shard(0)", "y": "shard(0)"}
+
+
+TRUTH = "refines"

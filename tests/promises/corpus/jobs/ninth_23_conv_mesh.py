@@ -66,3 +66,6 @@ mesh = {"rows": 3, "channel": 2}
 world_size = 6
 relations = {"x": "shard(2) over rows"}
 expected = {"0": "shard(2) over rows"}
+
+
+TRUTH = "refines"

@@ -77,3 +77,6 @@ def inputs():
 
 
 world_size = STAGES
+
+
+TRUTH = "refines"

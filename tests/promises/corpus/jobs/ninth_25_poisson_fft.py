@@ -54,3 +54,6 @@ def inputs():
 world_size = 4
 relations = {"f": "shard(0)"}
 expected = {"0": "shard(0)"}
+
+
+TRUTH = "refines"

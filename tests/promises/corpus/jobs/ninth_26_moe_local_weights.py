@@ -63,3 +63,6 @@ def inputs():
 world_size = 4
 relations = {"x": "shard(0)"}
 expected = {"0": "shard(0)"}
+
+
+TRUTH = "does not refine"

@@ -57,3 +57,6 @@ def inputs():
 
 world_size = 4
 relations = {"points": "shard(0)"}
+
+
+TRUTH = "does not refine"

@@ -74,3 +74,6 @@ def inputs():
 
 world_size = 2
 relations = {"x": "shard(0)", "labels": "shard(0)"}
+
+
+TRUTH = "does not refine"
