@@ -26,6 +26,7 @@ from samesame.optimize.attempt import Attempt
 from samesame.optimize.attempt import Optimized as Optimized
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.gpu import OnGpu, Untimed, on_processor
+from samesame.optimize.racer import memory
 from samesame.store import Store
 
 TARGETS = ("cpu", "cuda")
@@ -76,6 +77,7 @@ def optimize(
         if optimized is None:
             with attempt.racing():
                 attempt.prepare()
+                memory(reuse=False)                    # as in a race: what kernels make lies in pages that are there
                 with run.during("search"), on_threads(threads):
                     found = attempt.listed(candidates(module, example, run) if candidates else attempt.searched())
                 optimized = attempt.decide(found)
