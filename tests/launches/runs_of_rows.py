@@ -213,3 +213,44 @@ def launch_pages(rows=3, pages=5, blocks=21):
     out = torch.empty(rows, device="cuda")
     pages_kernel[(rows,)](x, table, lengths, out, pages, PAGE=16)
     return out
+
+
+@triton.jit
+def counted_kernel(x, out, n_rows, n_cols, rows_each):
+    """Stores where what a program counts is not below zero: also where it counts nothing, beyond the last row."""
+    first = tl.program_id(0) * rows_each
+    total = tl.zeros((), tl.int64)
+    for row in range(first, tl.minimum(first + rows_each, n_rows)):
+        total += tl.load(x + row * n_cols)
+    if total >= 0:
+        tl.store(out + first, 7)
+
+
+def launch_counted(rows=13, cols=80, programs=4):
+    x = torch.randint(0, 9, (rows, cols), device="cuda")
+    out = torch.zeros(rows + 1000, device="cuda", dtype=torch.int64)
+    counted_kernel[(programs,)](x, out, rows, cols, triton.cdiv(rows, programs))
+    return out
+
+
+@triton.jit
+def sevens_kernel(x, out, n_rows, n_cols, rows_each):
+    """7 of each program that has rows, and of those that begin not far beyond them."""
+    pid = tl.program_id(0)
+    first = pid * rows_each
+    total = tl.zeros((), tl.int64)
+    for row in range(first, tl.minimum(first + rows_each, n_rows)):
+        total += tl.load(x + row * n_cols)
+    if total >= 0:
+        tl.store(out + pid, tl.where(first < n_rows + 1000, 7, 9))
+
+
+def launch_sevens(rows=13, cols=80, programs=4):
+    x = torch.randint(0, 9, (rows, cols), device="cuda")
+    out = torch.full((programs,), 7, device="cuda", dtype=torch.int64)
+    sevens_kernel[(programs,)](x, out, rows, cols, triton.cdiv(rows, programs))
+    return out
+
+
+def sevens(x, programs):
+    return torch.full((programs,), 7, dtype=torch.int64)

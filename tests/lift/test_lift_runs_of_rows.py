@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("triton")
 
 from lifted import Lifted
-from samesame.formula.expr import ZERO, Leaf, Load, Size, const, floordiv, index, maximum, minimum
+from samesame.formula.expr import ZERO, Leaf, Load, Size, const, floordiv, fold, index, le, maximum, minimum
 from samesame.formula.show import unicode
 from samesame.kernels.formulas.present import rounds
 from samesame.kernels.indices import integers
@@ -64,6 +64,17 @@ def test_a_sum_without_a_row_is_another(name: str) -> None:
 def test_rows_that_two_programs_have_or_none(name: str, obligation: str) -> None:
     assert KERNELS.kernel(name).verdict in ("violated", "undecided")
     assert obligation in [told for told, _, _ in KERNELS.open(name)]
+
+
+def test_a_program_may_have_no_row() -> None:
+    """A number that counts nothing is not below zero; that a fold binds a variable says of no row that it is there."""
+    assert KERNELS.kernel("counted").verdict == "undecided"
+    assert "bounds" in [told for told, _, _ in KERNELS.open("counted")]
+    assert lift(KERNELS.target("sevens"), f"{KERNELS.file}:sevens").against != "same"
+    x = Leaf("x", (const(1 << 40),), "int", (0, 9))
+    counted = fold("sum", integers.minus(N, P), lambda k: Load(x, (C * k + 1,)))
+    prover = IndexProver()
+    assert not prover.proves((le(0, counted),), integers.at_most(C * P, C * N), thorough=False)
 
 
 def test_what_a_program_adds_up_is_said_in_few_words() -> None:

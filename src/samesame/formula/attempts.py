@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from samesame.formula.expr import Compare, Expr, Extremum, FloorDiv, Fn, Fold, Mod, Num, Pow, walk
+from samesame.formula.expr import Compare, Expr, Extremum, FloorDiv, Fn, Fold, Mod, Num, Pow, Where, walk
 from samesame.formula.functions import BY_SIGN
 from samesame.formula.rewrite import LONGER, SMALL
 
@@ -47,8 +47,15 @@ def _divides(expr: Expr) -> bool:
 
 
 def _compares(expr: Expr) -> bool:
-    """Whether signs may decide something: a maximum, a minimum, an absolute value, a sign."""
-    return any(isinstance(e, Extremum) or (isinstance(e, Fn) and e.name in BY_SIGN) for e in walk(expr))
+    """Whether signs may decide something: a maximum, a minimum, an absolute value, a sign; or whether there is any, in
+    a maximum of numbers."""
+    return any(isinstance(e, Extremum) or (isinstance(e, Fn) and e.name in BY_SIGN)
+               or (isinstance(e, Fold) and e.monoid in ("max", "min") and _chooses_numbers(e.body)) for e in walk(expr))
+
+
+def _chooses_numbers(expr: Expr) -> bool:
+    branches = (expr.then, expr.otherwise) if isinstance(expr, Where) else ()
+    return isinstance(expr, Num) or (bool(branches) and all(map(_chooses_numbers, branches)))
 
 
 def _chooses_inside(expr: Expr) -> bool:

@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -196,6 +196,7 @@ def lettered(key: str, free: frozenset[Index]) -> str:
 
 
 LETTERS = "ijklmnpq"
+MOST_HIDDEN = 4                             # masks of −∞ that may overlap in any way
 MOST_SHOWN = 160                            # letters of what was left over
 
 
@@ -265,11 +266,14 @@ def _prove(left: Form, right: Form) -> str:
     """The step that closed the proof; raises _Open if none did."""
     if left is right:
         return IDENTICAL
-    left, right = _without_infinities(left, right)
+    hidden, left, right = _without_infinities(left, right)
     difference = without_shares(subtract(left, right), left, right)
     try:
         return vanishes(difference)
     except _Open:
+        if 0 < len(hidden) <= MOST_HIDDEN:
+            with suppress(_Open):
+                return f"{vanishes(subtract(*_outside(hidden, left, right)))}, where −∞ does not hide it"
         changed = without_guards_at_poles(difference, left, right)
         if changed is None:
             raise
@@ -280,7 +284,8 @@ def _at_once(left: Form, right: Form) -> str:
     """The same, without any work on quotients that the sides do not share."""
     if left is right:
         return IDENTICAL
-    difference = subtract(*_without_infinities(left, right))
+    _, *rest = _without_infinities(left, right)
+    difference = subtract(*rest)
     if not difference.terms:
         return "the difference cancels"
     written_out = products_written_out(difference)
@@ -289,35 +294,35 @@ def _at_once(left: Form, right: Form) -> str:
     return "small sums written out"
 
 
-def _without_infinities(left: Form, right: Form) -> tuple[Form, Form]:
-    """Both sides without the cells on which they are undefined or −∞, which must be the same."""
+def _without_infinities(left: Form, right: Form) -> tuple[tuple[Guards, ...], Form, Form]:
+    """Both sides without the terms that are undefined or −∞, which must be the same; and on which cells these are."""
     (mine, left), (yours, right) = map(_split_absorbing, (left, right))
     if mine is not yours and not all(_in_the_same_places(mine, yours, what) for what in (UNDEFINED, MINUS_INFINITY)):
         raise _Open("the sides are undefined or −∞ in different places")
-    for term, _ in mine.terms if subtract(left, right).terms else ():
-        if not term.bound:
-            left, right = _outside(term.guards, left, right)
+    return tuple(dict.fromkeys(term.guards for term, _ in mine.terms if not term.bound)), left, right
+
+
+def _outside(cells: Iterable[Guards], left: Form, right: Form) -> tuple[Form, Form]:
+    """Both but for cells on which something is added to them that absorbs it: −∞ + x is −∞, whatever number x is."""
+    for cell in cells:
+        there = [guarded(cell, side) for side in (left, right)]
+        if there[0] is not there[1]:
+            for side in there:
+                assume_defined(side)                     # what is left out without its value is so where it has one
+        left, right = subtract(left, there[0]), subtract(right, there[1])
     return left, right
 
 
-def _outside(cell: Guards, left: Form, right: Form) -> tuple[Form, Form]:
-    """Both but for a cell on which something is added to them that absorbs it: −∞ + x is −∞, whatever number x is."""
-    there = [guarded(cell, side) for side in (left, right)]
-    if there[0] is not there[1]:
-        for side in there:
-            assume_defined(side)                         # what is left out without its value is so where it has one
-    return subtract(left, there[0]), subtract(right, there[1])
-
-
 def _in_the_same_places(left: Form, right: Form, symbol: str) -> bool:
-    """Whether both are undefined, or −∞, at the same places: however many of their terms are."""
-    there = []
-    for form in (left, right):
-        held = [(term, c) for term, c in form.terms if any(a.key == symbol for a, _ in term.factors)]
-        if any(term.bound or len(term.factors) > 1 or term.factors[0][1] != 1 or c < 0 for term, c in held):
-            return False
-        there.append(reduce(_or_there, (term.guards for term, _ in held), constant(0)))
-    return vanishes_quietly(subtract(*there))
+    """Whether both are undefined, or −∞, at the same places: a few terms in any way, many as often at each."""
+    held = [[(term, c) for term, c in form.terms if any(a.key == symbol for a, _ in term.factors)]
+            for form in (left, right)]
+    if any(t.bound or len(t.factors) > 1 or t.factors[0][1] != 1 or c < 0 for terms in held for t, c in terms):
+        return False
+    mine, yours = ([t.guards for t, _ in terms] for terms in held)
+    if max(len(mine), len(yours)) <= MOST_HIDDEN:
+        return vanishes_quietly(subtract(reduce(_or_there, mine, constant(0)), reduce(_or_there, yours, constant(0))))
+    return vanishes_quietly(subtract(*(add(*(guarded(cell, constant(1)) for cell in some)) for some in (mine, yours))))
 
 
 def _or_there(some: Form, cell: Guards) -> Form:

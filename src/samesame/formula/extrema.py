@@ -113,6 +113,8 @@ def _maximum_on_cell(pieces: Form) -> Form:
     if len(terms) == 1 and terms[0].plain:
         current().infinite |= current().dropped          # no maximum is left to show that there was a −∞ beside it
         return piece_of(terms[0])
+    if have_point(terms) and (known := _of_numbers(terms)) is not None:
+        return known
     if current().by_signs and any(t.plain for t in terms):
         return _by_signs(terms)
     if len(terms) == 2 and all(t.plain for t in terms):
@@ -136,8 +138,10 @@ def _maximum_on_cell(pieces: Form) -> Form:
 
 
 def _of_numbers(terms: list[Term]) -> Form | None:
-    """The least number, and how much more each larger one is where a piece has it: of zeros and ones, whether there is
-    a one. None where a piece is no number."""
+    """By signs, the least number, and how much more each larger one is where a piece has it: of zeros and ones, whether
+    there is a one. None where a piece is no number."""
+    if not current().by_signs:
+        return None
     numbers = {t: n for t in terms if (n := value_of(piece_of(t))) is not None}
     known = set(numbers.values())
     if len(numbers) < len(terms) or len(known) > NUMBERS:

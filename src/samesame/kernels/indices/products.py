@@ -16,6 +16,7 @@ from samesame.formula.expr import (
     Expr,
     Extremum,
     FloorDiv,
+    Fold,
     Index,
     Lambda,
     Load,
@@ -36,8 +37,9 @@ MOST = 60
 
 def consequences(claims: Iterable[Expr]) -> list[Expr]:
     """Inequalities, as `0 ≤ p`, that follow from the claims and the ranges of what occurs in them; those of the last
-    claim, which is what is asked about, first."""
+    claim, which is what is asked about, first. Of a variable that a fold binds there may be no value at all."""
     claims = list(claims)
+    bound = {v for claim in claims for e in walk(claim) if isinstance(e, Fold | Lambda) for v in e.bound}
     parts = dict.fromkeys(part for claim in claims for part in arithmetic_in(claim))
     wanted = {m for part in parts for m in products_in(part)}
     if not wanted:
@@ -45,7 +47,8 @@ def consequences(claims: Iterable[Expr]) -> list[Expr]:
     known = [q for claim in claims for p in inequalities(claim) for q in (p, *without_extrema(p))]
     known += [q for part in parts for p in ranges(part) for q in (p, *without_extrema(p))]
     sizes = [a for a in dict.fromkeys(a for m in sorted(wanted, key=orders) for a in m) if is_size(a)]
-    found = chain(multiples(inequalities(claims[-1]), sizes, wanted), multiples(known, sizes, wanted))
+    asked, known = ([p for p in some if bound.isdisjoint(p.free)] for some in (inequalities(claims[-1]), known))
+    found = chain(multiples(asked, sizes, wanted), multiples(known, sizes, wanted))
     return list(dict.fromkeys(islice(found, MOST)))
 
 
