@@ -94,7 +94,7 @@ def put(size: Dim, values: Mapping[Expr, Dim]) -> Dim:
     """The expression with others in place of its parts, in canonical form where it has one."""
     if isinstance(size, int):
         return size
-    found = binders.replaced(size, {part: const(value) for part, value in values.items()})
+    found = binders.put(size, lambda part: const(values[part]) if part in values else None)
     try:
         return canonical(found)
     except Unsupported:
