@@ -49,7 +49,7 @@ def as_they_lie(space: Space, group: list[Stage]) -> list[list[Stage]]:
     rows, by itself."""
     if side_by_side(space, group):
         return [[stage] for stage in group]
-    own = {stage.target: slides(space, stage) and stage.target for stage in group}
+    own = {stage.target: slides(space, stage) and stage.target for stage in group}       # None of all that do not
     return [part for _, some in groupby(group, key=lambda stage: own[stage.target])
             for part in ended(list(some), space.extent)]
 
