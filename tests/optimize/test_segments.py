@@ -339,3 +339,26 @@ def test_altered_kernels_do_not_run(tmp_path: Path) -> None:
     (tmp_path / "found" / "kernels_0.cpp").write_text("// another")
     with pytest.warns(UserWarning, match=r"kernels_0\.cpp is no longer as it was saved"):
         loaded(file).optimized(module)
+
+
+class Several(nn.Module):
+    """Results that kernels make behind a call, one of them twice, and one that torch only rearranges."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        z = torch.cumsum(x, 0).tanh()
+        return z * y, z + y, (z + y).T, torch.sort(z - y, -1).values
+
+
+def test_what_kernels_make_is_returned_as_it_is(tmp_path: Path) -> None:
+    """In memory of its own, which no other result and no later call shares; it is not copied for that."""
+    module, inputs = Several().eval(), (torch.randn(6, 9), torch.randn(6, 9))
+    found = candidate(module, inputs)
+    assert found.source.count(".clone(") == 2                 # what is returned twice, and what torch made
+    file = write_files(tmp_path / "found", files_of(found, facts_of(module, inputs, found, EAGER)))
+    fast = loaded(file).optimized(module)
+    results = fast(*inputs)
+    before = [result.clone() for result in results]
+    assert len({result.untyped_storage().data_ptr() for result in (*results, *inputs)}) == len(results) + len(inputs)
+    torch.testing.assert_close(results, module(*inputs))
+    fast(inputs[1], inputs[0])
+    torch.testing.assert_close(results, tuple(before))

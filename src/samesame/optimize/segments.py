@@ -388,6 +388,7 @@ class Between(Printer):
                               f"*self.weights[{own.file!r}])")
             self.read.update(zip(own.segment.returned, names, strict=True))
             self.shown.update(zip(own.segment.returned, names, strict=True))
+            self.own.update(names)
 
     def _given(self, name: str) -> str:
         """Inputs as they lie in the example; what torch has made, row-major."""

@@ -83,6 +83,7 @@ class Printer:
         self.sums: list[frozenset[int]] = []
         self.quotients: dict[str, tuple[str, str]] = {}        # numbers that are divided in two steps
         self.given = set[str]()                                # variables that are returned
+        self.own = set[str]()                                  # variables in memory of their own
         self.numbered = 0
         self.wholes, self.extents = wholes(outputs, specification.extents)
 
@@ -578,7 +579,7 @@ class Printer:
     def laid(self, expression: str, output: Output) -> str:
         """As it lies in memory where the program returns it; a portion, and what is returned before, as a copy."""
         turned, (name, *_) = output.turned, re.findall(r"\w+", expression)
-        read = output.copied and name in {re.findall(r"\w+", text)[0] for text in self.read.values()}
+        read = output.copied and name in {re.findall(r"\w+", text)[0] for text in self.read.values()} - self.own
         shared = read or name in self.given or self.cut_out(self.roots[output]) is not None
         self.given.add(name)
         lies = "clone(memory_format=torch.contiguous_format)" if shared else "contiguous()"
