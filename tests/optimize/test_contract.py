@@ -404,7 +404,7 @@ def test_the_number_of_threads_is_that_of_the_last_turns(monkeypatch: pytest.Mon
     now, took, used = 0.0, {1: 2.0, 8: 100.0}, []
     monkeypatch.setattr(oracle.time, "monotonic", lambda: now)
     turns = oracle.Turns([1, 8])
-    for _ in range(oracle.AGAIN):
+    for _ in range(oracle.EVERY):
         with turns.timed():
             used.append(turns.best)
             now += took[turns.best]

@@ -54,8 +54,13 @@ def _compares(expr: Expr) -> bool:
 
 
 def _chooses_numbers(expr: Expr) -> bool:
-    branches = (expr.then, expr.otherwise) if isinstance(expr, Where) else ()
-    return isinstance(expr, Num) or (bool(branches) and all(map(_chooses_numbers, branches)))
+    """Whether it is a number, or one of some by conditions."""
+    match expr:
+        case Num():
+            return True
+        case Where(_, then, otherwise):
+            return _chooses_numbers(then) and _chooses_numbers(otherwise)
+    return False
 
 
 def _chooses_inside(expr: Expr) -> bool:

@@ -102,7 +102,7 @@ def _both_signs(form: Form) -> list[Cut]:
 
 def _pins(form: Form) -> list[Cut]:
     """At and off the one value that a condition leaves a free index, or that it leaves out, not more than a few."""
-    said = [g for t, _ in form.terms for g in t.guards if g.op in ("≥0", "=0", "≠0") and g.free <= t.free]
+    said = [g for t, _ in form.terms for g in t.guards if g.op == "≥0" and g.free <= t.free]
     found = dict.fromkeys(g for one in said for g in (one, negated(one)) if _leaves_one_value(g))
     return [((g,), (negated(g),)) for g in found] if len(found) <= MOST else []
 

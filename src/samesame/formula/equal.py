@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -271,9 +271,8 @@ def _prove(left: Form, right: Form) -> str:
     try:
         return vanishes(difference)
     except _Open:
-        if 0 < len(hidden) <= MOST_HIDDEN:
-            with suppress(_Open):
-                return f"{vanishes(subtract(*_outside(hidden, left, right)))}, where −∞ does not hide it"
+        if 0 < len(hidden) <= MOST_HIDDEN and _differ_only_on(hidden, left, right):
+            return "the difference cancels where −∞ does not hide it"
         changed = without_guards_at_poles(difference, left, right)
         if changed is None:
             raise
@@ -302,15 +301,20 @@ def _without_infinities(left: Form, right: Form) -> tuple[tuple[Guards, ...], Fo
     return tuple(dict.fromkeys(term.guards for term, _ in mine.terms if not term.bound)), left, right
 
 
-def _outside(cells: Iterable[Guards], left: Form, right: Form) -> tuple[Form, Form]:
-    """Both but for cells on which something is added to them that absorbs it: −∞ + x is −∞, whatever number x is."""
-    for cell in cells:
-        there = [guarded(cell, side) for side in (left, right)]
-        if there[0] is not there[1]:
-            for side in there:
-                assume_defined(side)                     # what is left out without its value is so where it has one
-        left, right = subtract(left, there[0]), subtract(right, there[1])
-    return left, right
+def _differ_only_on(cells: Iterable[Guards], left: Form, right: Form) -> bool:
+    """Whether both are the same but for cells on which something is added to them that absorbs it: −∞ + x is −∞,
+    whatever number x is."""
+    with unassumed() as counts:
+        for cell in cells:
+            there = [guarded(cell, side) for side in (left, right)]
+            if there[0] is not there[1]:
+                for side in there:
+                    assume_defined(side)                 # what is left out without its value is so where it has one
+            left, right = subtract(left, there[0]), subtract(right, there[1])
+        same = vanishes_quietly(subtract(left, right))
+        if same:
+            counts()
+    return same
 
 
 def _in_the_same_places(left: Form, right: Form, symbol: str) -> bool:

@@ -113,7 +113,10 @@ def _maximum_on_cell(pieces: Form) -> Form:
     if len(terms) == 1 and terms[0].plain:
         current().infinite |= current().dropped          # no maximum is left to show that there was a −∞ beside it
         return piece_of(terms[0])
-    if have_point(terms) and (known := _of_numbers(terms)) is not None:
+    known = _of_numbers(terms)
+    if known is not None:
+        if not have_point(terms):
+            assume(SOME, pieces)
         return known
     if current().by_signs and any(t.plain for t in terms):
         return _by_signs(terms)
@@ -121,7 +124,7 @@ def _maximum_on_cell(pieces: Form) -> Form:
         return _larger(piece_of(terms[0]), piece_of(terms[1]))
     if not have_point(terms):
         assume(SOME, pieces)
-    outer = _of_numbers(terms) or _through_exp(terms) or _without_positive_factors(terms)
+    outer = _through_exp(terms) or _without_positive_factors(terms)
     if outer is not None:
         return outer
     shared = _shared(terms)

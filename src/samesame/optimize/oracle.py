@@ -31,7 +31,7 @@ from samesame.optimize.rounding import FLOAT32, called, terms, unit
 
 Estimates = list[torch.Tensor]                             # for each output, of each element
 ROOM = 1 << 30                                             # bytes of answers that are kept on disk
-AGAIN = 100                                                # draws, after which each number of threads is tried again
+EVERY = 100                                                # draws, after which each number of threads is tried again
 SIGNS, SIGNS_INSIDE = 2, 8                                 # tries: an error inside reaches a whole row, or misses it
 MOVEMENTS = movements() - {"aten.copy"}                    # which is a cast, too
 
@@ -59,7 +59,7 @@ class Turns:
     @property
     def best(self) -> int:
         """The number whose turn it is, or that was the fastest in its last one."""
-        turn = self.count % AGAIN
+        turn = self.count % EVERY
         return self.numbers[turn] if turn < len(self.numbers) else min(self.took, key=lambda n: self.took[n])
 
     @contextmanager
