@@ -100,18 +100,43 @@ class Undefined:
     __add__ = __radd__ = __mul__ = __rmul__ = __rshift__ = lambda self, _: self
 
 
-class MinusInfinity:
-    """−∞: below every number, and still there when a number is added or a positive one multiplied."""
+class Infinity:
+    """±∞: beyond every number, and still there when a number is added or one that is not 0 multiplied."""
 
-    __add__ = __radd__ = __rshift__ = lambda self, _: self
-    __mul__ = __rmul__ = lambda self, x: self if x is not self and x >= ZERO else UNDEFINED
-    __lt__, __gt__ = lambda self, x: x is not self, lambda self, _: False
-    __le__, __ge__ = lambda self, _: True, lambda self, x: x is self
-    __repr__ = lambda self: "−∞"    # noqa: E731
+    def __init__(self, sign: int) -> None:
+        self.sign = sign
+
+    def __add__(self, x: Any) -> Any:
+        return UNDEFINED if isinstance(x, Infinity) and x is not self else self
+
+    def __mul__(self, x: Any) -> Any:
+        if isinstance(x, Infinity):
+            return TOP if x is self else BOTTOM
+        return UNDEFINED if -ZERO < x < ZERO else TOP if (x > 0) == (self is TOP) else BOTTOM
+
+    def __lt__(self, x: Any) -> bool:
+        return self is BOTTOM and x is not self
+
+    def __gt__(self, x: Any) -> bool:
+        return self is TOP and x is not self
+
+    def __le__(self, x: Any) -> bool:
+        return self is BOTTOM or x is self
+
+    def __ge__(self, x: Any) -> bool:
+        return self is TOP or x is self
+
+    def __rshift__(self, _: Any) -> Infinity:
+        return self
+
+    def __repr__(self) -> str:
+        return "−∞" if self is BOTTOM else "+∞"
+
+    __radd__, __rmul__ = __add__, __mul__
 
 
 UNDEFINED: Any = Undefined()
-BOTTOM, ABSENT = MinusInfinity(), object()
+BOTTOM, TOP, ABSENT = Infinity(-1), Infinity(1), object()
 Value = tuple[tuple[int, ...], Any]     # index nodes, and an array of objects: axis 0 for the draw, then one for each
 
 
@@ -211,12 +236,12 @@ class Grid:
     def verdict(self, a: Any, b: Any) -> str:
         if a is UNDEFINED or b is UNDEFINED:
             return "undefined"
-        if self.exact or BOTTOM in (a, b):
+        if self.exact or isinstance(a, Infinity) or isinstance(b, Infinity):
             return "agree" if a == b else "apart"
         return "apart" if abs(a - b) << AGREE > max(abs(a), abs(b), ONE >> 32) else "agree"
 
     def text(self, x: Any) -> str:
-        return str(x) if self.exact or x is BOTTOM else str(mp.to_str(mp.from_man_exp(x, -PLACES), 20))
+        return str(x) if self.exact or isinstance(x, Infinity) else str(mp.to_str(mp.from_man_exp(x, -PLACES), 20))
 
     def value(self, place: int) -> Value:
         """The node's value. Nodes stand behind what they are built of, so all before it are worked out first."""
@@ -242,7 +267,7 @@ class Grid:
     def rounded(self, x: Any) -> Any:
         """A real without the digits in which two ways of computing it may differ. To the nearest: what is drawn
         has no digits there, and √x·√x, which is x less its last digit, would be one step below x."""
-        return x if self.exact or x in (BOTTOM, ABSENT) else (x + (ONE >> AGREE + 1)) >> (PLACES - AGREE)
+        return x if self.exact or x in (BOTTOM, TOP, ABSENT) else (x + (ONE >> AGREE + 1)) >> (PLACES - AGREE)
 
     def spread(self, value: Value, axes: Sequence[int], fully: bool = True) -> Any:
         """The array over these axes, in their order; unless `fully`, of length 1 along those it does not depend on."""
@@ -355,16 +380,16 @@ class Grid:
 
     def reciprocal(self, x: Any) -> Any:
         if self.exact:
-            return Fraction(1) / x if x else UNDEFINED
-        return UNDEFINED if x is BOTTOM or not ZERO <= abs(x) <= LARGEST else (ONE << PLACES) // x
+            return UNDEFINED if isinstance(x, Infinity) or not x else Fraction(1) / x
+        return UNDEFINED if isinstance(x, Infinity) or not ZERO <= abs(x) <= LARGEST else (ONE << PLACES) // x
 
     def times(self, a: Any, b: Any) -> Any:
         return a * b if self.exact else (a * b) >> PLACES
 
     def call(self, name: str, x: Any) -> Any:
         """A function of one real number."""
-        if x is BOTTOM:
-            return 0 if name == "exp" else UNDEFINED
+        if isinstance(x, Infinity):
+            return 0 if name == "exp" and x is BOTTOM else UNDEFINED
         if name in EXACT:
             near = x if self.exact or name == "abs" else Fraction((x + ZERO // 2) // ZERO * ZERO, ONE)
             return EXACT[name](near) * (1 if name == "abs" else self.one)
@@ -442,7 +467,7 @@ class Grid:
 
         def function(xs: list[Any]) -> Any:
             matrix = [xs[k * n : (k + 1) * n] for k in range(n)]
-            return UNDEFINED if ABSENT in xs or BOTTOM in xs else getattr(self, name)(matrix)
+            return UNDEFINED if any(x in (ABSENT, BOTTOM, TOP) for x in xs) else getattr(self, name)(matrix)
 
         whole = self.rows(function, bound, self.number(body, True))
         return self.each(lambda m, i, j: m[i][j], [whole, *indices]) if indices else whole
@@ -557,7 +582,7 @@ def _connected(parts: Iterable[Any], decisive: bool) -> Any:
 
 
 def _root(x: Any, degree: int) -> Any:
-    if x is BOTTOM or x <= -ZERO:
+    if isinstance(x, Infinity) or x <= -ZERO:
         return UNDEFINED
     if x < ZERO or degree == 2:
         return math.isqrt(x << PLACES) if x >= ZERO else 0

@@ -12,8 +12,9 @@ of its block are equal as formulas, and each proof is checked once, however many
   and a fresh process must answer it: that is a proof for all sizes which owes nothing to the first prover;
 * otherwise any question that the first prover asked is asked again, in its own words (questions.py).
 
-Where a tensor in front of a proof may be −∞, a step names the proof of the same claim with masks there, any masks, and
-both are checked. Of +∞ the second prover knows nothing: such a step is checked for numbers alone, and that is told.
+Where a tensor in front of a proof may be ±∞, a step names the proof of the same claim with masks there, any masks, and
+both are checked. Where the second prover has no value for what an infinity makes, a step is checked for numbers alone,
+and that is told.
 
 Not checked, and listed as trusted: which tensors may be infinite, and which are of a sign; that a question in the first
 prover's words is the right one for its claim; for all sizes, what only the first prover proved; and whatever else the
@@ -47,7 +48,7 @@ TRUSTED = ["that the graphs are what the programs compute, at every size of the 
            "that proofs are over real numbers: casts between real types are the identity in them",
            "that the second prover tries random values at small sizes: it refutes, and it proves nothing for all sizes",
            "which tensors may be infinite: what is in front of a proof is a number, unless it is there with masks of "
-           "−∞ in front, too"]
+           "an infinity in front, too"]
 LADDER = [
     "undecided",
     "tested",
@@ -186,7 +187,7 @@ class _Replay:
                    f"{counted(proofs, 'proof')} by the second prover, and their formulas against torch's operators",
                    f"{len(settled)} of them by a fresh solver process, from their formulas alone",
                    f"{counted(others, 'other question')} by that process",
-                   *([f"{counted(masked, 'step')} by proofs with any masks of −∞ in front, too"] if masked else [])]
+                   *([f"{counted(masked, 'step')} by proofs with any masks of an infinity in front, too"] if masked else [])]
         return checked + (["both graphs and their tensors against the files given"] if graphs else []), self.trusted
 
     def scope(self) -> str:

@@ -61,8 +61,10 @@ class Runs:
         mine = tensor.numpy()[np.ix_(*(grid.positions[v] for v in axes))].ravel() if axes else tensor.numpy().ravel()
         with np.errstate(all="ignore"):
             near = (mine == said) | (abs(mine - said) <= TOLERANCE * (1 + abs(mine)))
+            beyond = mine * np.sign(said) > HUGE
         excused = grid.draws[draw] == "ties" or bool(self.conditions)
-        near = np.where(np.isnan(said), excused | ~np.isfinite(mine), np.where(said == -np.inf, mine < -HUGE, near))
+        near = np.where(np.isinf(said), beyond, near)
+        near = np.where(np.isnan(said), excused | ~np.isfinite(mine), near)
         require(near.all(), f"the {side} formula of proof {self.name} is not what torch's operators compute")
 
     def drawn(self, node: dict[str, Any], said: tuple[list[int], str], how: int | str, grid: Any, rng: Any) -> Any:
@@ -114,8 +116,8 @@ class Runs:
 
 def _float(x: Any, one: int) -> float:
     """A number of the second prover's: NaN where it has none."""
-    if x is evaluator.UNDEFINED or x is evaluator.BOTTOM:
-        return math.nan if x is evaluator.UNDEFINED else -math.inf
+    if x is evaluator.UNDEFINED or isinstance(x, evaluator.Infinity):
+        return math.nan if x is evaluator.UNDEFINED else x.sign * math.inf
     try:
         return float(x / one)
     except OverflowError:

@@ -26,10 +26,12 @@ from samesame.formula.attempts import AT_ONCE, ATTEMPTS, writes_out_quotients
 from samesame.formula.boundaries import at_boundaries
 from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.defined import assume_defined
-from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, remember, spending, step, unassumed
+from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, remember, spending, unassumed
+from samesame.formula.emptied import without_empty
 from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric, walk
 from samesame.formula.functions import exp, power, truth_of
-from samesame.formula.guards import Guards, Literal, at, conjunction, solved, zero_literal
+from samesame.formula.generic import in_generic_position, windows_in_generic_position
+from samesame.formula.guards import Guards, Literal
 from samesame.formula.inside import inner_atoms, ratios_in
 from samesame.formula.labelling import labellings
 from samesame.formula.laws import LAWS
@@ -38,7 +40,7 @@ from samesame.formula.logarithms import by_magnitudes
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.places import places_one_by_one, with_values
 from samesame.formula.poles import assume_counts, without_guards_at_poles
-from samesame.formula.poly import Atom, Element, Poly, Var, exact_quotient, number, variable
+from samesame.formula.poly import Atom, Var, exact_quotient, number, variable
 from samesame.formula.reached import where_lookups_reach
 from samesame.formula.refine import refined
 from samesame.formula.rewrite import BinderEscape, Draft, guarded, multiply, substitute, under
@@ -56,7 +58,6 @@ from samesame.formula.terms import (
     OpaqueAtom,
     Term,
     add,
-    closed,
     constant,
     form_of,
     lone_atom,
@@ -68,13 +69,7 @@ from samesame.formula.terms import (
 )
 from samesame.formula.thresholds import by_thresholds
 from samesame.formula.waves import by_waves
-from samesame.formula.written_out import (
-    pinned_labels,
-    products_written_out,
-    quotients_written_out,
-    unrolled,
-    windows_written_out,
-)
+from samesame.formula.written_out import pinned_labels, products_written_out, quotients_written_out, unrolled
 
 __all__ = ["Budget", "NotProved", "Proved", "prove_equal", "prove_tensors_equal"]
 
@@ -115,17 +110,25 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     """
     left, right = numeric(left), numeric(right)
     deadline = time.thread_time() + budget.seconds
+
+    def conditions(left: Expr, right: Expr) -> tuple[Assumption, ...] | None:
+        again = _attempts(left, right, budget, deadline)
+        return again.conditions if isinstance(again, Proved) else None
+
+    def whole(found: Proved, left: Expr, right: Expr) -> Proved:
+        return replace(found, conditions=without_empty(found.conditions, left, right, conditions))
+
     first = _attempts(left, right, budget, deadline)
     with deep_recursion():
         picked = with_values(left), with_values(right)
     if isinstance(first, Proved):
-        return first
+        return whole(first, left, right)
     for sides in (None if picked == (left, right) else picked, at_any_place(left, right)):
         if sides is not None and time.thread_time() < deadline:
             again = _attempts(*sides, budget, deadline)
             if isinstance(again, Proved):
-                conditions = (*integers_in_range(left, right), *again.conditions)
-                return replace(again, conditions=tuple(dict.fromkeys(conditions)))
+                taken = (*integers_in_range(left, right), *again.conditions)
+                return whole(replace(again, conditions=tuple(dict.fromkeys(taken))), *sides)
     return first
 
 
@@ -478,57 +481,6 @@ def symmetries_of(bound: tuple[Var, ...], factors: Factors) -> tuple[tuple[tuple
     return tuple(found) if () in found else ((),)
 
 
-def in_generic_position(form: Form) -> Form | None:
-    """x[p] = Σ_u [u = p]·x[u] at every index: bodies become tensor names, all the rest is counting. None where other
-    atoms hold bound variables."""
-    items: list[tuple[Term, Fraction]] = []
-    for term, c in form.terms:
-        step()
-        whole = _generic_term(term)
-        if whole is None:
-            return None
-        items += [(t, c) for t in whole]
-    return form_of(items) if items else Form(())
-
-
-def _generic_term(term: Term) -> list[Term] | None:
-    """The term in generic position: none or one; None if that cannot be."""
-    bound, guards, factors = opened(term, next_open(term.free))
-    fresh = count(next_open(term.free, frozenset(bound)))
-    points: list[tuple[Var, Poly]] = []
-    moved: list[tuple[Atom, Fraction]] = []
-    for atom, e in factors:
-        if isinstance(atom, Element):
-            own = [Var("open", (next(fresh),), None, None) for _ in atom.indices]
-            points += zip(own, atom.indices, strict=True)
-            moved.append((Element(atom.leaf, atom.bounds, tuple(variable(u) for u in own)), e))
-        elif atom.free & frozenset(bound):
-            return None
-        else:
-            moved.append((atom, e))
-    solution: dict[Var, Poly] = {}
-    equations: list[tuple[Var, Poly]] = []
-    for u, p in points:
-        p = p.at(tuple(solution.items()))
-        v = next((v for v in bound if v not in solution and solved(p - variable(u), v) is not None), None)
-        if v is None:
-            equations.append((u, p))
-            continue
-        value = solved(p - variable(u), v)
-        assert value is not None
-        solution = {w: q.at(((v, value),)) for w, q in solution.items()} | {v: value}
-    if len(solution) < len(bound) or any(g.poly is None and g.free & frozenset(bound) for g in guards):
-        return None
-    values = tuple(solution.items())
-    together = conjunction(
-        [
-            *(at(g, values) if g.poly is not None else g for g in guards),
-            *(zero_literal(p.at(values) - variable(u)) for u, p in equations),
-        ]
-    )
-    return [] if together is None else [closed(tuple(u for u, _ in points), together, tuple(moved))]
-
-
 def by_cases(form: Form) -> Form | None:
     """max(d, 0) as [d > 0]·d and |d| as ±d, where they are factors; None if there are none."""
     items: list[tuple[Term, Fraction]] = []
@@ -585,12 +537,6 @@ def vanishes_quietly(form: Form) -> bool:
             return False
         counts()
     return True
-
-
-def windows_in_generic_position(form: Form) -> Form | None:
-    """What a window shows of an edge that is drawn out or cut off meets what is looked up there one by one."""
-    written = windows_written_out(form)
-    return None if written is None else in_generic_position(written)
 
 
 STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (

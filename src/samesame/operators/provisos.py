@@ -2,16 +2,17 @@
 
 Most conditions are about numbers that nobody gives (a divisor that is 0, where neither program has a value) or say how
 a literal was read. A zero that is negative where its sign is asked for (`signbit(-x)` at 0), rows in no order where one
-looks in them, and counts of nothing are neither.
+looks in them, counts of nothing and maxima over nothing are neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samesame.formula.assumptions import COUNT, Assumption, Holds, Said
+from samesame.formula.assumptions import COUNT, SOME, Assumption, Holds, Said
 
 _PROVISO = "proviso"
+_NO_EMPTY_MAXIMUM = f"every maximum is {SOME}"           # which of them, its condition says
 
 
 def unsigned(what: str) -> Said:
@@ -24,5 +25,10 @@ def rising(what: str) -> Said:
 
 def provisos(assumptions: Iterable[Assumption]) -> list[str]:
     """What a headline is to say of what proofs took for granted, each once."""
-    said = (one for one in assumptions if isinstance(one, Said | Holds) and one.kind in (_PROVISO, COUNT))
-    return list(dict.fromkeys(map(str, said)))
+    return list(dict.fromkeys(text for one in assumptions if (text := _told(one))))
+
+
+def _told(one: Assumption) -> str:
+    if isinstance(one, Holds) and one.kind == SOME:
+        return _NO_EMPTY_MAXIMUM
+    return str(one) if isinstance(one, Said | Holds) and one.kind in (_PROVISO, COUNT) else ""

@@ -1,0 +1,187 @@
+"""What holds where a maximum is over nothing.
+
+A proof about a maximum may take for granted that it is over at least one element: of a row that a mask hides whole it
+says nothing, `max_j {x[i, j] if m[i, j] else −∞}`. That row is a case of its own, and a simple one. There the guard of
+the elements is false for every j, so both sides are formulas without it; and where neither has a number left, as 0/0
+and −∞ − (−∞) are none, they agree, too. Where this case is proved as well, nothing is taken for granted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from fractions import Fraction
+
+from samesame.formula.assumptions import SOME, Assumption, Holds
+from samesame.formula.binders import replaced
+from samesame.formula.expr import (
+    FALSE,
+    TRUE,
+    Add,
+    Compare,
+    Expr,
+    Fn,
+    Fold,
+    Index,
+    Mul,
+    NegInf,
+    Num,
+    Pow,
+    Truth,
+    Where,
+    not_,
+    substitute,
+    walk,
+)
+from samesame.formula.sizes import at_least
+
+Conditions = tuple[Assumption, ...]
+Prove = Callable[[Expr, Expr], Conditions | None]       # the conditions of a proof, if there is one
+
+
+def without_empty(conditions: Conditions, left: Expr, right: Expr, prove: Prove) -> Conditions:
+    """The conditions of a proof, less those of maxima over nothing in whose case the sides are the same as well; more
+    by what that takes for granted."""
+    kept: list[Assumption] = []
+    for one in conditions:
+        case = _where_empty(one, left, right) if isinstance(one, Holds) and one.kind == SOME else None
+        taken = None if case is None else _same(*case, prove)
+        kept += (one,) if taken is None else taken
+    return tuple(dict.fromkeys(kept))
+
+
+def _same(left: Expr, right: Expr, prove: Prove) -> Conditions | None:
+    mine, yours = _value(left), _value(right)
+    if mine == yours and mine not in (None, Nothing.EITHER):
+        return ()
+    taken = prove(left, right)
+    return None if taken is None or any(isinstance(one, Holds) and one.kind == SOME for one in taken) else taken
+
+
+def _where_empty(one: Holds, left: Expr, right: Expr) -> tuple[Expr, Expr] | None:
+    """The sides where the guard of a maximum's elements is false for all of them; None where it cannot be told which of
+    their guards that is."""
+    match one.that:
+        case Fold("any", (over,), guard):
+            indices = dict.fromkeys(e for side in (left, right) for e in walk(side) if isinstance(e, Index))
+            known = _named_as_in(guard, over, left.free | right.free, indices)
+        case _:
+            return None
+    if known is None:
+        return None
+    false = [substitute(known, {over: j}) for j in indices if j.extent is over.extent]
+    values = {e: FALSE for e in false} | {not_(e): TRUE for e in false}
+    sides = replaced(left, values), replaced(right, values)
+    return sides if sides != (left, right) else None
+
+
+def _named_as_in(guard: Expr, over: Index, free: frozenset[Index], indices: Iterable[Index]) -> Expr | None:
+    """A condition has names of its own for its indices: they are told by their ranges, if each has one of its own."""
+    names: dict[Index, Expr] = {}
+    for mine in guard.free - {over}:
+        yours = [j for j in indices if j.extent is mine.extent]
+        if len(yours) != 1 or yours[0] not in free or mine.extent is over.extent:
+            return None
+        names[mine] = yours[0]
+    return substitute(guard, names)
+
+
+class Nothing(Enum):
+    """What is no number: −∞, +∞, one of these as 1/0 is, and NaN."""
+
+    BELOW = "−∞"
+    ABOVE = "+∞"
+    EITHER = "±∞"
+    NAN = "NaN"
+
+
+Value = Fraction | Nothing | None                       # None: not known
+
+
+def _value(e: Expr) -> Value:
+    """The value of an expression that is one, whatever the tensors hold, where it can be told at sight."""
+    match e:
+        case Num(value):
+            return value
+        case NegInf():
+            return Nothing.BELOW
+        case Add(terms):
+            return _sum([_value(term) for term in terms])
+        case Mul(factors):
+            return _product([_value(factor) for factor in factors])
+        case Pow(base, exponent):
+            return _power(_value(base), exponent)
+        case Fn("exp", argument):
+            return _of_exp(_value(argument))
+        case Fn("log", argument):
+            return Nothing.NAN if _value(argument) is Nothing.NAN else None
+        case Fold("max" | "min" | "sum" | "prod" as monoid, bound, body):
+            return _folded(monoid, _value(body)) if all((at_least(v.extent) or 0) > 0 for v in bound) else None
+        case Where(condition, then, otherwise):
+            chosen = _truth(condition)
+            return None if chosen is None else _value(then if chosen else otherwise)
+        case _:
+            return None
+
+
+def _truth(condition: Expr) -> bool | None:
+    match condition:
+        case Truth(value):
+            return value
+        case Compare("=", a, b):
+            x, y = _value(a), _value(b)
+            return None if x is None or y is None or Nothing.NAN in (x, y) else x == y
+        case _:
+            return None
+
+
+def _sum(parts: list[Value]) -> Value:
+    infinite = [x for x in parts if isinstance(x, Nothing)]
+    if Nothing.NAN in infinite or {Nothing.BELOW, Nothing.ABOVE} <= set(infinite):
+        return Nothing.NAN
+    if None in parts or len(set(infinite)) > 1 or infinite.count(Nothing.EITHER) > 1:
+        return None
+    return infinite[0] if infinite else sum(_numbers(parts), Fraction(0))
+
+
+def _product(parts: list[Value]) -> Value:
+    """What is not known may be no number: 0 times it is not known either."""
+    infinite = [x for x in parts if isinstance(x, Nothing)]
+    if Nothing.NAN in infinite or (infinite and Fraction(0) in parts):
+        return Nothing.NAN
+    if None in parts:
+        return None
+    product = math.prod(_numbers(parts), start=Fraction(1))
+    if not infinite or Nothing.EITHER in infinite:
+        return Nothing.EITHER if infinite else product
+    below = (infinite.count(Nothing.BELOW) + (product < 0)) % 2
+    return Nothing.BELOW if below else Nothing.ABOVE
+
+
+def _power(base: Value, exponent: Fraction) -> Value:
+    match base:
+        case Nothing.NAN:
+            return Nothing.NAN
+        case Fraction() if base == 0:
+            return Fraction(0) if exponent > 0 else Nothing.EITHER
+        case Fraction() if exponent.denominator == 1:
+            return base ** int(exponent)
+        case _:
+            return None
+
+
+def _of_exp(argument: Value) -> Value:
+    if argument is Nothing.BELOW or argument == 0:
+        return Fraction(argument == 0)
+    return argument if argument in (Nothing.ABOVE, Nothing.NAN) else None
+
+
+def _folded(monoid: str, body: Value) -> Value:
+    """Of equal elements, of which there is at least one."""
+    same = (Nothing.NAN, 0) if monoid == "prod" else (Nothing.NAN, 0, Nothing.BELOW, Nothing.ABOVE)
+    return body if (monoid in ("max", "min") and body is not Nothing.EITHER) or body in same else None
+
+
+def _numbers(parts: Iterable[Value]) -> Iterator[Fraction]:
+    return (x for x in parts if isinstance(x, Fraction))

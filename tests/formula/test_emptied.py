@@ -1,0 +1,146 @@
+"""Maxima over nothing: the case is proved where both sides agree there, and a condition where they part."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+
+from samesame import check
+from samesame.formula.assumptions import SOME, holds
+from samesame.formula.emptied import Nothing, _value
+from samesame.formula.equal import Proved, prove_equal
+from samesame.formula.expr import (
+    NEG_INF,
+    TRUE,
+    Max,
+    Min,
+    Size,
+    Sum,
+    and_,
+    const,
+    eq,
+    exp,
+    fold,
+    index,
+    log,
+    lt,
+    not_,
+    where,
+)
+from samesame.formula.tensor import leaf
+from samesame.operators.provisos import provisos
+
+N, T = Size("N", 2), Size("T", 2)
+i, j, k = index(N), index(T), index(N)
+x, m = leaf("x", (N, T)), leaf("m", (N, T), "bool")
+lengths, square, seen = leaf("l", (N,), "int"), leaf("s", (N, N)), leaf("b", (N, N), "bool")
+
+
+def hidden(row, guard, of=x):
+    return lambda p: where(guard(row, p), of[row, p], NEG_INF)
+
+
+def softmax(h, p, size=T):
+    return exp(h(p)) / Sum(size, lambda q: exp(h(q)))
+
+
+def shifted(h, p, size=T, largest=None):
+    top = Max(size, h) if largest is None else largest
+    return exp(h(p) - top) / Sum(size, lambda q: exp(h(q) - top))
+
+
+def empty(h):
+    return eq(Max(T, h), NEG_INF)
+
+
+BY_MASK, BY_LENGTH = (lambda r, p: m[r, p]), (lambda r, p: lt(p, lengths[r]))
+HELD, LEFT_OUT = hidden(i, BY_MASK), hidden(i, lambda r, p: not_(m[r, p]))
+AGREE = {
+    "a mask": (softmax(HELD, j), shifted(HELD, j)),
+    "what is left out": (softmax(LEFT_OUT, j), shifted(LEFT_OUT, j)),
+    "lengths": (softmax(hidden(i, BY_LENGTH), j), shifted(hidden(i, BY_LENGTH), j)),
+    "a row that is asked for": (softmax(HELD, j), shifted(HELD, j, largest=where(empty(HELD), 0, Max(T, HELD)))),
+    "−∞ on both sides": (3 * Max(T, HELD), Max(T, lambda p: 3 * HELD(p))),
+    "+∞ on both sides": (Min(T, lambda p: where(m[i, p], x[i, p], -NEG_INF)),
+                         -Max(T, lambda p: where(m[i, p], -x[i, p], NEG_INF))),
+}
+PART = {
+    "0 for NaN": (softmax(HELD, j), where(empty(HELD), 0, shifted(HELD, j))),
+    "1 for NaN": (Max(T, HELD) + 1 - Max(T, HELD), const(1)),
+    "−∞ for NaN": (log(Sum(T, lambda p: exp(HELD(p)))),
+                   log(Sum(T, lambda p: exp(HELD(p) - Max(T, HELD)))) + Max(T, HELD)),
+}
+
+
+def holds_whole(left, right):
+    """Whether it is proved, and nothing is taken for granted of a maximum."""
+    found = prove_equal(left, right)
+    return isinstance(found, Proved) and not any("at least one element" in str(one) for one in found.conditions)
+
+
+@pytest.mark.parametrize("name", AGREE)
+def test_where_both_sides_agree_over_nothing_nothing_is_taken_for_granted(name):
+    assert holds_whole(*AGREE[name])
+
+
+@pytest.mark.parametrize("name", PART)
+def test_where_they_part_something_is(name):
+    assert not holds_whole(*PART[name])
+
+
+def test_rows_that_cannot_be_told_apart_are_left_alone():
+    """i and k have one range: whose row a condition speaks of is not known."""
+    h, g = (hidden(r, lambda r, p: seen[r, p], square) for r in (i, k))
+    p = index(N)
+    assert not holds_whole(softmax(h, p, N) + softmax(g, p, N), shifted(h, p, N) + shifted(g, p, N))
+
+
+VALUES = {
+    "a number": (const(3), Fraction(3)),
+    "∞ − ∞": (NEG_INF + -NEG_INF, Nothing.NAN),
+    "0 · ∞": (exp(NEG_INF) * Max(T, lambda p: NEG_INF), Nothing.NAN),
+    "0 / 0": (Sum(T, lambda p: exp(NEG_INF)) / Sum(T, lambda p: exp(NEG_INF)), Nothing.NAN),
+    "1 / 0": (1 / Sum(T, lambda p: exp(NEG_INF)), Nothing.EITHER),
+    "−2 · −∞": (-2 * NEG_INF, Nothing.ABOVE),
+    "a number of a tensor": (x[i, j] * 0 + x[i, j], None),
+    "0 times what is not known": (exp(NEG_INF) * x[i, j], None),
+    "a product over +∞": (fold("prod", (T,), lambda p: -NEG_INF), None),
+    "a sum of no known number of ones": (Sum(T, lambda p: const(1)), None),
+    "a least −∞": (Min(T, lambda p: NEG_INF), Nothing.BELOW),
+    "beside one another": (where(eq(Max(T, lambda p: NEG_INF), NEG_INF), 7, x[i, j]), Fraction(7)),
+    "beside what is not known": (where(and_(m[i, j], eq(x[i, j], 0)), 7, 7 + NEG_INF), None),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_what_is_seen_at_sight_is_what_floating_point_makes(name):
+    expr, value = VALUES[name]
+    assert _value(expr) == value
+
+
+def plain(x, m):
+    return torch.softmax(x.masked_fill(m, -math.inf), -1)
+
+
+def by_parts(x, m):
+    h = x.masked_fill(m, -math.inf)
+    e = (h - h.amax(-1, keepdim=True)).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+def nothing_of_nothing(x, m):
+    return torch.where(m.all(-1, keepdim=True), 0.0, by_parts(x, m))
+
+
+@pytest.mark.parametrize("other", [by_parts, nothing_of_nothing])
+def test_a_headline_says_that_rows_hidden_whole_are_left_out_where_the_sides_part_on_them(other):
+    mask = torch.tensor([[False, False, True], [False, True, True]])
+    verdict = check(plain, other, (torch.randn(2, 3), mask))
+    assert (verdict.verdict == "same" and not verdict.only) == (other is by_parts)
+
+
+def test_what_a_proof_takes_for_granted_of_a_maximum_stands_in_the_headline():
+    assert provisos([holds(TRUE, kind=SOME, of=Max(T, HELD))]) == ["every maximum is over at least one element"]
