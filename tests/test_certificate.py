@@ -664,6 +664,19 @@ def test_masks_of_plus_infinity_are_replayed_too():
     assert not any("infinities" in line for line in trusted)
 
 
+def test_numbers_for_bytes_are_drawn_from_bytes_and_of_that_nobody_is_to_be_trusted():
+    def by_division(q, s):
+        return (torch.stack([q % 16, q // 16], -1).flatten(-2).float() - 8) * s
+
+    def by_bits(q, s):
+        return (torch.stack([q & 15, q >> 4], -1).flatten(-2).float() - 8) * s
+
+    q = torch.randint(0, 256, (4, 6), dtype=torch.uint8)
+    verdict = check(by_division, by_bits, (q, torch.rand(4, 1)), certify=True)
+    assert verdict.verdict == "same"
+    assert not any("in the range" in line for line in replay(json.loads(json.dumps(verdict.certificate)))[1])
+
+
 AUDITED = {"replay", "forms", "questions", "runs", "stored"}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ import z3
 
 from samesame.certificate import questions
 from samesame.certificate.forms import digest_of, kind_of, value_of, widened
-from samesame.certificate.replay import FORMAT, VERSION, digest, stands
+from samesame.certificate.replay import BYTE, FORMAT, VERSION, digest, stands
 from samesame.egraph.explain import explain
 from samesame.egraph.terms import Evidence as Given
 from samesame.evidence import Rung, Verdict
@@ -24,6 +25,7 @@ from samesame.formula import dag, sizes
 from samesame.formula.smt import context
 from samesame.graph import Graph, TensorType
 from samesame.graph.text import encoded, encoded_type, to_json
+from samesame.operators.demands import Range
 from samesame.relate.blocks import Block
 from samesame.relate.joint import Slot, Typed, is_uniform
 from samesame.relate.layout import Concat, Layout, Whole, wholes
@@ -213,9 +215,11 @@ class _Certificate:
         return self.named[id]
 
     def claim(self, block: Block) -> dict[str, Any]:
-        """The two formulas that were proved equal."""
+        """The two formulas that were proved equal. A byte is between 0 and 255: numbers for it are drawn from there."""
+        inputs = [node for node in block.graph.nodes if node.operator == "input"]
+        bytes_: dict[str, Range] = {node.name: BYTE for node in inputs if str(node.type.dtype) == "uint8"}  # type: ignore
         with self.prover.reading(block.key):
-            return dag.claim(*meanings(block))
+            return dag.claim(*meanings(replace(block, ranges=bytes_ | block.ranges)))
 
     def number(self, value: torch.Tensor) -> str:
         """The digest of a constant that a block speaks of."""

@@ -69,6 +69,7 @@ ALONE = told([[{"slot": 0}], []])
 OPEN = ("input", "parameter", "uninitialised")          # what a constant of the program depends on none of
 OF_A_SIGN = {"aten.sigmoid.default": "between 0 and 1", "aten.exp.default": "above 0",
              "aten.abs.default": "not below 0"}
+BYTE = 0, 255                                           # what a uint8 is between, whoever says so
 LARGE = 1 << 25                                         # elements of a tensor that is not worked out
 
 
@@ -187,7 +188,8 @@ class _Replay:
                    f"{counted(proofs, 'proof')} by the second prover, and their formulas against torch's operators",
                    f"{len(settled)} of them by a fresh solver process, from their formulas alone",
                    f"{counted(others, 'other question')} by that process",
-                   *([f"{counted(masked, 'step')} by proofs with any masks of an infinity in front, too"] if masked else [])]
+                   *([f"{counted(masked, 'step')} by proofs with any masks of an infinity in front, too"]
+                     if masked else [])]
         return checked + (["both graphs and their tensors against the files given"] if graphs else []), self.trusted
 
     def scope(self) -> str:
@@ -494,9 +496,11 @@ class _Replay:
             self.trusted.append(f"that the operators of proof {name} are functions, equal where they were tested")
         else:
             require(claim, f"proof {name} has no formulas")
+            bytes_ = {node.form["name"] for node in self.blocks[name]
+                      if node.operator == "input" and node.form["type"][0] == "uint8"}
             for leaf, _, _, ends in claim["leaves"]:
-                if ends:
-                    low, high = (forms.bound(claim, end) for end in ends)
+                low, high = (forms.bound(claim, end) for end in ends) if ends else ("", "")
+                if ends and not (leaf in bytes_ and (low, high) == tuple(map(str, BYTE))):
                     self.trusted.append(f"that {leaf} of proof {name} lies in the range {low} to {high}")
             if opaque := {row[1] for row in claim["nodes"] if row[0] == "opaque"} - {*evaluator.MATRICES}:
                 mine = {part for node in self.blocks[name] for part in (node.operator, node.operator.rsplit(".", 1)[0])}
