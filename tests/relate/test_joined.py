@@ -11,6 +11,7 @@ from torch import nn
 from samesame import check
 from samesame.capture import capture
 from samesame.certificate.replay import replay
+from samesame.evidence import Rung
 from samesame.formula.expr import Size
 from samesame.operators.table import packet
 from samesame.relate.joined import PARTS, JoinProposer, cut_again
@@ -123,10 +124,34 @@ def test_parts_of_any_widths_are_found(cutting):
     assert JoinProposer(Proposer, Plain(), left, sizes).candidates(right, "y", shape) == []
 
 
-def test_one_tensor_twice_and_very_many_are_no_parts():
+def test_one_tensor_may_stand_beside_itself():
+    """What two passes compute of the same (classifier-free guidance), one pass does of it twice in a batch."""
     one = torch.randn(3, 4, dtype=torch.float64)
-    twice = [{"y": torch.cat([one, one])}]
-    assert JoinProposer(Proposer, Plain(), [{"x": one}], {"x": 12}).candidates(twice, "y", (6, 4)) == []
+    ((_, layout),) = JoinProposer(Proposer, Plain(), [{"x": one}], {"x": 12}).candidates(
+        [{"y": torch.cat([one, one])}], "y", (6, 4))
+    assert layout == Concat((Whole("x"), Whole("x")), 0)
+
+
+def test_guidance_in_one_pass_is_guidance_in_two():
+    first, second = (torch.nn.Linear(4, 4) for _ in range(2))
+
+    def network(x, c):
+        h = torch.nn.functional.silu(first(x)) + c
+        return second(torch.nn.functional.layer_norm(h, (4,)))
+
+    def in_two(x, c, n):
+        none = network(x, n)
+        return none + 7.5 * (network(x, c) - none)
+
+    def in_one(x, c, n):
+        none, some = network(torch.cat([x] * 2), torch.cat([n, c])).chunk(2)
+        return torch.add((1 - 7.5) * none, some, alpha=7.5)
+
+    verdict = check(in_two, in_one, tuple(torch.randn(3, 4) for _ in range(3)))
+    assert verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE
+
+
+def test_very_many_are_no_parts():
     many = torch.randn(PARTS + 1, 4, dtype=torch.float64)
     left = [{f"p{k}": row for k, row in enumerate(many)}]
     sizes = dict.fromkeys(left[0], 4)

@@ -17,6 +17,7 @@ from samesame.formula.complements import complemented
 from samesame.formula.defined import assume_defined, is_mean_of_exponentials, is_number
 from samesame.formula.effort import current, meant_under, remember, step
 from samesame.formula.expr import (
+    NEG_INF,
     ZERO,
     Add,
     And,
@@ -81,7 +82,7 @@ from samesame.formula.guards import (
     less,
     opposite,
 )
-from samesame.formula.infinite import holds_infinity, negated, turned
+from samesame.formula.infinite import PLUS_INFINITY, holds_infinity, negated, turned
 from samesame.formula.limits import without_idle_limits
 from samesame.formula.monotone import place
 from samesame.formula.monotone import under as under_extremum
@@ -513,6 +514,11 @@ def compared(head: str, form: Form) -> Cases:
 
 
 def _compared(op: str, left: Expr, right: Expr) -> Cases:
+    if PLUS_INFINITY in (left, right):
+        left, right = negated(right), negated(left)
+    zero = _at_infinity(left if right is NEG_INF else right) if op == "=" and NEG_INF in (left, right) else None
+    if zero is not None:
+        return _compared("=", zero, ZERO)
     a, b = normal(left), normal(right)
     if a.has(MINUS_INFINITY) or b.has(MINUS_INFINITY):
         return _compared_with_infinity(op, a, b)
@@ -529,9 +535,22 @@ def _compared(op: str, left: Expr, right: Expr) -> Cases:
     return compared("zero", subtract(a, b))
 
 
+def _at_infinity(e: Expr) -> Expr | None:
+    """What is 0 where e is −∞, as floating point has it: log 0 and −1/0. What is asked for there is no number."""
+    match e:
+        case Fn("log", base) if is_nonnegative(normal(base)):
+            return base
+        case Mul((Num(sign), Pow(base, exponent))) if sign < 0 and exponent < 0 and is_nonnegative(normal(base)):
+            return base
+    return None
+
+
 def _compared_with_infinity(op: str, a: Form, b: Form) -> Cases:
     """Reals are finite: −∞ equals only −∞ and lies below everything else."""
     current().infinite = True
+    for form in (a, b):
+        if not form.has(MINUS_INFINITY):
+            assume_defined(form)
 
     def infinite(form: Form) -> Cases:
         return cases_of(by_cells(form, lambda on_cell: constant(int(is_minus_infinity(on_cell)))))

@@ -18,6 +18,7 @@ from samesame.relate.layout import Concat, Layout, wholes
 from samesame.relate.propose import Proposer, Proposes, Values, is_telling, moments_along, telling_draw
 
 PARTS = 64                  # of one tensor
+_CHOICES = 8                # of tensors that are equal in value
 _PLACES = 4096              # along a dimension that is gone through
 CUTS = frozenset(f"aten.{name}" for name in (
     "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "tensor_split"))
@@ -34,7 +35,9 @@ class JoinProposer:
         self._draw, self._passed = telling_draw(left), cut_again(right)
 
     def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
-        """The layout of several left tensors that agrees on every draw, under the name of the first."""
+        """The layouts of several left tensors that agree on every draw, each under the name of its first. Where some
+        left tensors are equal in value (a norm, and the norm where it is not too small), each part is the first of
+        them in one layout, and the second in the next."""
         found = self._inner.candidates(right, name, shape)
         value = right[self._draw][name]
         if found or name in self._passed or not value.dtype.is_floating_point or not is_telling(value):
@@ -42,15 +45,16 @@ class JoinProposer:
         for dim in range(value.dim()):
             parts = self._along(right, name, dim) if 1 < value.shape[dim] <= _PLACES else ()
             if parts:
-                return [(wholes(parts[0])[0], Concat(parts, dim))]
+                several = range(min(_CHOICES, max(map(len, parts))))
+                layouts = [Concat(tuple(part[min(k, len(part) - 1)][1] for part in parts), dim) for k in several]
+                return [(wholes(layout)[0], layout) for layout in layouts]
         return []
 
-    def _along(self, right: Values, name: str, dim: int) -> tuple[Layout, ...]:
-        """The parts along a dimension, each the longest that there is, and no tensor twice; none where some part is
-        missing."""
+    def _along(self, right: Values, name: str, dim: int) -> tuple[list[tuple[str, Layout]], ...]:
+        """What the parts along a dimension may be, each the longest that there is; none where some part is missing."""
         value = right[self._draw][name]
         length, sums = value.shape[dim], moments_along(value, dim)
-        parts, start = list[Layout](), 0
+        parts, start = list[list[tuple[str, Layout]]](), 0
         while start < length:
             for stop in range(length if start else length - 1, start, -1):
                 if not self._whole.has(value.numel() // length * (stop - start), float(sums[stop] - sums[start])):
@@ -61,9 +65,9 @@ class JoinProposer:
                     break
             else:
                 return ()
-            if len(parts) == PARTS or any(known[0][0] in wholes(part) for part in parts):
+            if len(parts) == PARTS:
                 return ()
-            parts.append(known[0][1])
+            parts.append(known)
             start = stop
         return tuple(parts)
 
