@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -27,12 +28,15 @@ from samesame.formula.expr import (
     add,
     compare,
     const,
+    eq,
     exp,
     index,
+    log,
     maximum,
     minimum,
     mul,
     not_,
+    power,
     substitute,
     where,
 )
@@ -151,3 +155,29 @@ def test_a_choice_between_what_is_equal_is_none() -> None:
     assert where(not_(same), two, one) is two
     assert isinstance(where(compare("<", one, two), two, one), Where)
     assert isinstance(where(same, two, NEG_INF), Where)
+
+
+DEGREE = Sum(N, lambda k: where(shown[k], 1, 0))
+POLES = {
+    "a degree that is never 0": (power(DEGREE + 1, Fraction(-1, 2)), False),
+    "an exponential": (exp(x[i]), False),
+    "a count": (power(DEGREE, Fraction(-1)), True),
+    "a root of a count": (power(DEGREE, Fraction(-1, 2)), True),
+    "a number, less a pole": (-x[i] ** -1, True),
+}
+
+
+@pytest.mark.parametrize("name", POLES)
+def test_what_is_asked_of_an_infinity_is_asked_of_its_pole(name):
+    """PyG's `deg.pow(-0.5)`, in which what is infinite becomes 0: it changes nothing where nothing is."""
+    e, may_be = POLES[name]
+    found = prove_equal(where(eq(e, -NEG_INF), 0, e), e)
+    whole = isinstance(found, Proved) and not found.conditions
+    assert whole != may_be
+
+
+def test_where_a_logarithm_is_minus_infinity_is_known_exactly():
+    asked = where(eq(log(DEGREE), NEG_INF), 7, x[i])
+    found = prove_equal(asked, where(eq(DEGREE, 0), 7, x[i]))
+    assert isinstance(found, Proved) and not found.conditions
+    assert isinstance(prove_equal(asked, x[i]), NotProved)

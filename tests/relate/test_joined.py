@@ -15,7 +15,7 @@ from samesame.evidence import Rung
 from samesame.formula.expr import Size
 from samesame.operators.table import packet
 from samesame.relate.joined import PARTS, JoinProposer, cut_again
-from samesame.relate.layout import Concat, Permute, Reshape, Slice, Whole, over_symbols_of, values
+from samesame.relate.layout import Concat, Permute, Reshape, Slice, Whole, over_symbols_of, values, wholes
 from samesame.relate.propose import Proposer
 
 D, MODELS = 4, 3
@@ -149,6 +149,25 @@ def test_guidance_in_one_pass_is_guidance_in_two():
 
     verdict = check(in_two, in_one, tuple(torch.randn(3, 4) for _ in range(3)))
     assert verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE
+
+
+def test_parts_that_are_equal_in_value_are_tried_in_turn():
+    """A norm, and the norm where it is not too small: no draw tells them apart."""
+    norm, mean = torch.randn(2, 3, dtype=torch.float64)
+
+    def apart(x, y):
+        return tuple(h / h.norm(dim=-1, keepdim=True).clamp_min(1e-12) for h in (x.exp(), y.exp()))
+
+    def in_one(x, y):
+        h = torch.cat([x, y]).exp()
+        norm = h.norm(dim=-1, keepdim=True)
+        return (h / norm.clamp_min(1e-12)).chunk(2)
+
+    draws = [{"norm": norm, "clamped": norm, "mean": mean, "copy": mean}]
+    found = JoinProposer(Proposer, Plain(), draws, dict.fromkeys(draws[0], 3)).candidates(
+        [{"y": torch.cat([norm, mean])}], "y", (6,))
+    assert [wholes(layout) for _, layout in found] == [("norm", "mean"), ("clamped", "copy")]
+    assert check(apart, in_one, (torch.randn(3, 4), torch.randn(3, 4))).verdict == "same"
 
 
 def test_very_many_are_no_parts():
