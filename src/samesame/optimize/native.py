@@ -29,6 +29,7 @@ from samesame.formula.expr import Unsupported, index
 from samesame.formula.tensor import Tensor as Formula
 from samesame.graph import Graph
 from samesame.optimize.algebra import changed, formulas, in_torch, weights_in_code, weights_of
+from samesame.optimize.beside import beside, neighbours
 from samesame.optimize.candidate import Candidate
 from samesame.optimize.compiled import describe
 from samesame.optimize.described import described, listed, operators
@@ -327,17 +328,25 @@ def without_single(
     return replace(specification, outputs=tuple(map(narrowed, specification.outputs))), tuple(map(narrowed, kept))
 
 
+def in_one_go(
+    specification: Specification, kept: Sequence[Output]
+) -> tuple[Specification, tuple[Output, ...]]:
+    """The same with results that are made of the same elements under the same axes."""
+    every = beside((*kept, *specification.outputs), specification.extents)
+    return replace(specification, outputs=every[len(kept):]), every[:len(kept)]
+
+
 def native(
     specification: Specification, tune: Tune, kept: Sequence[Output] = (), kind: type[Native] = Native,
     means: Sequence[Softmax] = (), until: float = inf,
 ) -> Native:
     """The fastest kernels, these means in one pass, with short sums in their terms, functions taken once and tensors
     read in digits where those are proved. Raises NoSchedule where there are none that are proved until then."""
-    specification, kept, first = guarded(*without_single(specification, kept))
+    specification, kept, first = guarded(*in_one_go(*without_single(specification, kept)))
     failed = NoSchedule()
     for cut, seconds in _ways(specification, kept):
         try:
-            return _native(specification, [*first, *cut], tune, kept, kind, means, until, seconds)
+            return _native(specification, [*first, *neighbours(cut)], tune, kept, kind, means, until, seconds)
         except NoSchedule as none:
             failed = none
     raise failed
