@@ -16,6 +16,7 @@ from samesame.formula.expr import Size
 from samesame.operators.table import packet
 from samesame.relate.joined import PARTS, JoinProposer, cut_again
 from samesame.relate.layout import Concat, Permute, Reshape, Slice, Whole, over_symbols_of, values, wholes
+from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import Proposer
 
 D, MODELS = 4, 3
@@ -168,6 +169,19 @@ def test_parts_that_are_equal_in_value_are_tried_in_turn():
         [{"y": torch.cat([norm, mean])}], "y", (6,))
     assert [wholes(layout) for _, layout in found] == [("norm", "mean"), ("clamped", "copy")]
     assert check(apart, in_one, (torch.randn(3, 4), torch.randn(3, 4))).verdict == "same"
+
+
+def test_a_share_of_a_row_is_cut_within_a_tensor():
+    a, b, c = (torch.randn(*shape, dtype=torch.float64) for shape in [(5,), (3, 4), (2,)])
+    row = torch.cat([a, b.flatten(), c])
+    left = [{"a": a, "b": b, "c": c}]
+    proposer = JoinProposer(PieceProposer, Plain(), left, {name: value.numel() for name, value in left[0].items()})
+    flat = Reshape(Whole("b"), (12,))
+    shares = (row[:10], (Whole("a"), Slice(flat, 0, 0, 5))), (row[10:], (Slice(flat, 0, 5, 12), Whole("c")))
+    for share, parts in shares:
+        (_, layout), *_ = proposer.candidates([{"y": share}], "y", tuple(share.shape))
+        assert layout == Concat(parts, 0)
+    assert proposer.candidates([{"y": row[10:].flip(0)}], "y", (9,)) == []
 
 
 def test_very_many_are_no_parts():

@@ -48,6 +48,7 @@ from samesame.relate.carried import carried, counted
 from samesame.relate.draws import take_draws
 from samesame.relate.exact import MUCH, exact, written
 from samesame.relate.formulas import numbers_in
+from samesame.relate.joined import JoinProposer
 from samesame.relate.joint import Typed, moved_type
 from samesame.relate.layout import Layout, Whole, build
 from samesame.relate.pieces import PieceProposer
@@ -242,9 +243,9 @@ def establish(
             prover.patience, prover.until = IMPATIENCE, time.thread_time() + ENOUGH
         prover.budget = replace(prover.budget, seconds=SECONDS)
         closed = closed_values(left, values[0]), closed_values(right, values[1])
-        proposer = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
-        relating = relate(left, right, sides.relation, values, closed, prover, run.advance, proposer=proposer,
-                           gathers=True)
+        pieces = partial(PieceProposer, factors=factors_of(mesh), places=partial(places_of, mesh))
+        relating = relate(left, right, sides.relation, values, closed, prover, run.advance,
+                          proposer=partial(JoinProposer, pieces, right), gathers=True)
         if relating.of_classes:                            # a proof took all labels for classes
             told = ignorable or ["labels are classes, none of which a loss ignores"]
             verdict.provided += [one for one in told if one not in verdict.provided]
@@ -255,7 +256,7 @@ def establish(
     with run.during("diagnose"):
         if verdict.verdict == "does not refine":
             failing = [output.name for output in verdict.outputs if output.evidence.rung is Rung.REFUTED]
-            holdings = Holdings(relating, values, programs(ranks), proposer(values[0], tensors_of(left, values[0])),
+            holdings = Holdings(relating, values, programs(ranks), pieces(values[0], tensors_of(left, values[0])),
                                 along_axes(mesh))
             verdict.loss = loss_of(holdings, [sides.pairs[name][0] for name in failing])
             asked = Asked(taken, values[0], {name: root for name, (root, _) in sides.pairs.items()}, due)

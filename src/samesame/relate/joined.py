@@ -9,13 +9,25 @@ part may end is a lookup. A tensor that is cut again at once is passed over: its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import torch
 
 from samesame.graph import Graph, Node
 from samesame.operators.table import packet
 from samesame.relate.joint import BIJECTIVE, IDENTITIES
-from samesame.relate.layout import Concat, Layout, wholes
-from samesame.relate.propose import Proposer, Proposes, Values, is_telling, moments_along, telling_draw
+from samesame.relate.layout import Concat, Layout, Reshape, Slice, Whole, wholes
+from samesame.relate.propose import (
+    TOLERANCE,
+    Proposer,
+    Proposes,
+    Values,
+    agree,
+    is_telling,
+    moments_along,
+    telling_draw,
+)
 
 PARTS = 64                  # of one tensor
 _CHOICES = 8                # of tensors that are equal in value
@@ -32,7 +44,7 @@ class JoinProposer:
                  sizes: Mapping[str, int]) -> None:
         self._inner = inner(left, sizes)
         self._whole = self._inner if isinstance(self._inner, Proposer) else Proposer(left, sizes)
-        self._draw, self._passed = telling_draw(left), cut_again(right)
+        self._left, self._draw, self._passed = left, telling_draw(left), cut_again(right)
 
     def candidates(self, right: Values, name: str, shape: tuple[int, ...]) -> list[tuple[str, Layout]]:
         """The layouts of several left tensors that agree on every draw, each under the name of its first. Where some
@@ -64,12 +76,36 @@ class JoinProposer:
                 if known:
                     break
             else:
-                return ()
-            if len(parts) == PARTS:
+                stop, known = self._torn([run[name] for run in right], start) if value.dim() == 1 else (start, [])
+            if len(parts) == PARTS or not known:
                 return ()
             parts.append(known)
             start = stop
         return tuple(parts)
+
+    def _torn(self, runs: Sequence[torch.Tensor], start: int) -> tuple[int, list[tuple[str, Layout]]]:
+        """A row of many tensors that is cut in equal shares is cut within one: the share ends with the beginning of
+        it, or begins with its end. Where that stops, and the left tensor."""
+        row = runs[self._draw]
+        near = TOLERANCE * float(row.abs().max())
+        found, stop = list[tuple[str, Layout]](), start
+        for name, whole in self._rows:
+            size = whole[self._draw].numel()
+            for place in ((whole[self._draw] - row[start]).abs() <= near).nonzero().flatten().tolist():
+                end = start + min(size - place, len(row) - start)
+                torn = (place == 0 and end == len(row)) or (start == 0 and place + end == size)
+                pieces = (of_left[place:place + end - start] for of_left in whole)
+                if torn and end > stop and all(agree(a, b[start:end]) for a, b in zip(pieces, runs, strict=True)):
+                    flat = Whole(name) if self._left[0][name].dim() == 1 else Reshape(Whole(name), (size,))
+                    found, stop = [(name, Slice(flat, 0, place, place + end - start))], end
+        return stop, found
+
+    @cached_property
+    def _rows(self) -> list[tuple[str, list[torch.Tensor]]]:
+        """The left tensors in rows, on every draw."""
+        real = [name for name, value in self._left[0].items()
+                if isinstance(value, torch.Tensor) and value.dtype.is_floating_point and value.numel() > 1]
+        return [(name, [run[name].flatten() for run in self._left]) for name in real]
 
 
 def cut_again(graph: Graph) -> frozenset[str]:

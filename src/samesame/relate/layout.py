@@ -243,9 +243,11 @@ def over_symbols(layout: Layout, mine: tuple[Dim, ...], yours: tuple[Dim, ...]) 
 
 def over_symbols_of(layout: Layout, shapes: Mapping[str, tuple[Dim, ...]], yours: tuple[Dim, ...]) -> Layout | None:
     """The same for tensors by name, of these shapes. Several of them side by side are whole there, or there are as many
-    as the dimension has positions."""
+    as the dimension has positions; where all sizes are numbers they are what they are."""
     if not isinstance(layout, Concat):
         return over_symbols(layout, shapes[wholes(layout)[0]], yours)
+    if _plain(yours, *(shapes[name] for name in wholes(layout))):
+        return layout
     parts, one = list[Layout](), (*yours[: layout.dim], 1, *yours[layout.dim + 1 :])
     for part in layout.parts:
         if not isinstance(part, Whole) and yours[layout.dim] != len(layout.parts):
