@@ -1,4 +1,4 @@
-"""ZeRO by hand: gradients in one row, of which each rank reduces a share; it steps with that, and all gather the rest."""
+"""ZeRO by hand: gradients in one row, a share of which each rank reduces and steps with; then all gather the rest."""
 
 from __future__ import annotations
 
