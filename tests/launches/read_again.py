@@ -250,6 +250,66 @@ def reference_before_it_is_stored(x):
     return x + 1, x.sum(-1)
 
 
+@triton.jit
+def normalised(x_ptr, h_ptr, n, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    x = x_ptr + tl.program_id(0) * n + lanes
+    h = h_ptr + tl.program_id(0) * n + lanes
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        here = start + lanes < n
+        both = tl.load(h, mask=here, other=0.0) + tl.load(x, mask=here, other=0.0)
+        tl.store(h, both, mask=here)
+        total += both
+        h += BLOCK
+        x += BLOCK
+    mean = tl.sum(total, 0) / n
+    h = h_ptr + tl.program_id(0) * n + lanes
+    squares = tl.zeros([BLOCK], dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        off = tl.where(start + lanes < n, tl.load(h, mask=start + lanes < n, other=0.0) - mean, 0.0)
+        squares += off * off
+        h += BLOCK
+    scale = tl.rsqrt(tl.sum(squares, 0) / n + 1e-5)
+    h = h_ptr + tl.program_id(0) * n + lanes
+    x = x_ptr + tl.program_id(0) * n + lanes
+    for start in range(0, n, BLOCK):
+        here = start + lanes < n
+        tl.store(x, (tl.load(h, mask=here, other=0.0) - mean) * scale, mask=here)
+        h += BLOCK
+        x += BLOCK
+
+
+def launch_normalised(rows=5, n=300):
+    """Pointers that move on, through what was stored by one that has moved on in the same way."""
+    x, h = torch.randn(rows, n, device="cuda"), torch.randn(rows, n, device="cuda")
+    normalised[(rows,)](x, h, n, BLOCK=128)
+    return x, h
+
+
+def reference_normalised(x, h):
+    return torch.nn.functional.layer_norm(x + h, (x.shape[1],)), x + h
+
+
+@triton.jit
+def with_the_next_row(x_ptr, h_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * n
+    for start in range(0, n, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        h = tl.load(h_ptr + row + cols, mask=cols < n, other=0.0) + tl.load(x_ptr + row + n + cols, mask=cols < n)
+        tl.store(h_ptr + row + cols, h, mask=cols < n)
+    for start in range(0, n, BLOCK):
+        cols = start + tl.arange(0, BLOCK)
+        tl.store(x_ptr + row + cols, 2 * tl.load(h_ptr + row + cols, mask=cols < n), mask=cols < n)
+
+
+def launch_with_the_next_row(rows=5, n=300):
+    """The first loop reads a row that another program's second loop stores."""
+    x, h = torch.randn(rows + 1, n, device="cuda"), torch.randn(rows, n, device="cuda")
+    with_the_next_row[(rows,)](x, h, n, BLOCK=128)
+    return h
+
+
 # ----------------------------------------------------------------------------------------------- another lane's element
 
 

@@ -24,6 +24,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     ("added_and_scaled", "added_and_scaled"),
     ("twice", "twice"),
     ("by_two_pointers", "by_two_pointers"),               # that they are one is known when the loop has closed forms
+    ("normalised", "normalised"),
     ("chosen", "chosen"),                                 # a sum over the row lies between the read and the stores
     ("chosen_behind_a_barrier", "chosen"),
 ])
@@ -32,9 +33,14 @@ def test_it_is_verified_and_what_torch_computes(name: str, reference: str) -> No
     assert (found.verdict, found.against) == ("verified", "same"), (LAUNCHES.open(name), found.against_detail)
 
 
+@pytest.mark.parametrize("name", ["added_and_scaled", "twice", "by_two_pointers", "normalised", "chosen"])
+def test_the_formula_is_what_the_interpreter_stores(name: str) -> None:
+    assert LAUNCHES.error(name) < 1e-5
+
+
 @pytest.mark.parametrize("name", [
     "twice_shifted", "twice_in_other_tiles", "twice_but_the_last", "twice_of_more", "one_place", "stored_over",
-    "stored_ahead", "many_times", "through_a_view",
+    "stored_ahead", "many_times", "through_a_view", "with_the_next_row",
     "chosen_at_once", "chosen_behind_the_sum", "chosen_within", "chosen_by_a_warp", "chosen_beside_tiles",
     "chosen_if_there_are_many", "chosen_of_the_next", "chosen_too_late",
 ])
