@@ -74,6 +74,38 @@ def other_blocks(x, chosen):
 
 
 @triton.jit
+def weighted_kernel(x, weight, out, n, LONG: tl.constexpr, WIDE: tl.constexpr):
+    tiles = tl.cdiv(n, WIDE)
+    rows = tl.program_id(0) // tiles * LONG + tl.arange(0, LONG)
+    cols = tl.program_id(0) % tiles * WIDE + tl.arange(0, WIDE)
+    places = rows[:, None] * n + cols[None, :]
+    x = tl.load(x + places, mask=cols[None, :] < n, other=0.0)
+    tl.store(out + places, x * tl.load(weight + rows)[:, None], mask=cols[None, :] < n)
+
+
+def weighted_by(weight, x):
+    rows, n = x.shape
+    out = torch.empty_like(x)
+    weighted_kernel[(rows // 16 * triton.cdiv(n, 32),)](x, weight, out, n, LONG=16, WIDE=32)
+    return out
+
+
+def launch_weighted(blocks=4, n=40):
+    """Tiles of rows that come in whole blocks; a tile knows the weights of its rows."""
+    x, weight = torch.randn(16 * blocks, n, device="cuda"), torch.randn(16 * blocks, device="cuda")
+    return weighted_by(weight, x)
+
+
+def launch_weighted_of_fewer(blocks=4, n=40):
+    x, weight = torch.randn(16 * blocks, n, device="cuda"), torch.randn(16 * blocks - 1, device="cuda")
+    return weighted_by(weight, x)
+
+
+def weighted(x, weight):
+    return x * weight[:, None]
+
+
+@triton.jit
 def kept_kernel(x, lse, out, n, BLOCK: tl.constexpr):
     i, j = tl.program_id(0), tl.arange(0, BLOCK)
     score = tl.load(x + i * n + j, mask=j < n, other=0.0)

@@ -105,6 +105,7 @@ FOLLOW = {
     "a range that an index ends": less(INNER, N),
     "a quotient that is one": equal(integers.ceiling(BLOCKS, BLOCKS), 1),
     "a quotient by more": equal(quotient(L, const(4)), 0),
+    "lanes of a block of rows": less(plus_(times_(quotient(K, N), 4), L), times_(M, 4)),
 }
 
 
@@ -122,6 +123,8 @@ NOT = {
     "blocks that are full": at_most(times_(BLOCKS, 4), N),
     "a size has no end": at_most(N, const(1 << 40)),
     "a size is no number": equal(N, 2),
+    "lanes of a block of rows, one too few": less(plus_(times_(quotient(K, N), 4), L), minus(times_(M, 4), 1)),
+    "lanes of more than a block of rows": less(plus_(times_(quotient(K, N), 3), L), times_(M, 3)),
     "half of what is even or odd": equal(times_(quotient(N, const(2)), 2), N),
 }
 

@@ -31,6 +31,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name, reference", [
     ("put", "put"),                                       # which rows are written says the tensor, by its own index
     ("blocks", "chosen_blocks"),
+    ("weighted", "weighted"),                             # rows of a block, whichever of its tiles it is
     ("kept", "kept"),                                     # the log-sum-exp of scores of which some are −∞
     ("added", "added"),                                   # ≥ 0 and ≠ −1 say the same of what else is in range
     ("less", "less"),                                     # two parts of one draw
@@ -59,7 +60,7 @@ def test_it_is_not_what_it_is_not(name: str, reference: str) -> None:
     assert lift(LAUNCHES.target(name), f"{FILE}:{reference}").against != "same"
 
 
-@pytest.mark.parametrize("name", ["blocks_ahead", "long_blocks"])
+@pytest.mark.parametrize("name", ["blocks_ahead", "long_blocks", "weighted_of_fewer"])
 def test_what_leaves_its_block_is_not_verified(name: str) -> None:
     assert LAUNCHES.kernel(name).verdict != "verified"
 

@@ -32,6 +32,7 @@ from samesame.formula.expr import (
 from samesame.formula.show import latex_tensor, unicode, unicode_tensor
 from samesame.formula.tensor import Dim, tensor_over
 from samesame.kernels import clock, concrete, explained, obligations
+from samesame.kernels.aliasing import undisturbed
 from samesame.kernels.capacity import at_the_end, is_capacity, limits
 from samesame.kernels.data import Conditions, short, uncounted
 from samesame.kernels.divisions import divisions
@@ -222,7 +223,7 @@ class _Lifting:
         self.verdict.preconditions += granted.needs
         self.demands = list(granted.demands)
         self.verdict.obligations += granted.obligations
-        aliasing = obligations.aliasing(self.kernel)
+        aliasing = undisturbed(self.kernel)
         self.note(aliasing)
         self.value(found)
         self.verdict.obligations += uncounted(self.kernel)

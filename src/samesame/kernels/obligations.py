@@ -3,7 +3,7 @@
 A formula alone is not enough: a mask with `<=`, overlapping blocks and a load past the end can leave it unchanged. So
 every element of an output must be written (coverage), by one program (race), through pointers that stay in their
 tensors (bounds); no undefined value may reach a store (undefined); no number may wrap around (overflow); and
-what a kernel reads must be what was there before the launch (aliasing). Z3 proves each for all sizes; what it does
+what a kernel reads must be what it is taken for (`aliasing.py`). Z3 proves each for all sizes; what it does
 not prove is tried on numbers, in `concrete.py`, and is violated only where that finds a case.
 """
 
@@ -76,6 +76,7 @@ class Kernel:
     machine: Machine
     simplify: Simplifier
     reads: list[Write] = field(default_factory=list)
+    echoes: list[Write] = field(default_factory=list)  # reads of what the lane itself stored in a loop before
     writes: list[Write] = field(default_factory=list)
     solutions: dict[Write, Solution | None] = field(default_factory=dict)
 
@@ -88,14 +89,15 @@ class Kernel:
 
     def of(self, access: Access) -> list[Write]:
         """An access as it is looked at: once, or for each of a program id's few values."""
-        return [a for a in (*self.reads, *self.writes) if a.access is access]
+        return [a for a in (*self.reads, *self.echoes, *self.writes) if a.access is access]
 
     def read(self) -> None:
         """Accesses as expressions over programs, iterations and lanes."""
         for access in self.machine.accesses:
             one = write_of(access, self.machine.programs, self.simplify)
             parts = by_program(one, self.machine.programs, self.simplify)
-            (self.reads if access.kind == "load" else self.writes).extend(parts)
+            reads = self.reads if access.own is None else self.echoes
+            (reads if access.kind == "load" else self.writes).extend(parts)
         self.solve()
 
     def solve(self) -> None:
@@ -559,51 +561,3 @@ def counted(e: Expr) -> Expr | None:
         return None
     lengths = [v.extent if isinstance(v.extent, Num) else integers.flattened("max", (v.extent, ZERO)) for v in e.bound]
     return None if any(n.free & set(e.bound) for n in lengths) else reduce(integers.times_, lengths, most)
-
-
-# ------------------------------------------------------------------------------------------------------------ aliasing
-
-
-def aliasing(kernel: Kernel) -> Obligation:
-    """What the kernel reads is what was there before the launch, or what the same lane stored before."""
-    with timed(Obligation("aliasing", "proved", "no program or lane reads what another one writes")) as found:
-        for read in kernel.reads:
-            for write in kernel.writes:
-                if read.memory != write.memory and not share(read.memory, write.memory):
-                    continue
-                if not reads_what_was_there(kernel, read, write):
-                    found.state, found.place = "undecided", str(read.access.place)
-                    found.detail = f"{read.memory.name} is read here and written at {write.access.place}"
-                    return found
-    return found
-
-
-def reads_what_was_there(kernel: Kernel, read: Write, write: Write) -> bool:
-    """Whether no write reaches what is read, except for a later one by the same lane of the same program: lanes that
-    lie in different threads do not wait for each other."""
-    first, second = copied(read), copied(write)
-    same = at_same_element(kernel, first, second)
-    if same is None:
-        return False
-    known = with_fact(with_fact(with_fact((), first.condition), second.condition), same)
-    prover = kernel.simplify.prover
-    if prover.proves(known, not_(TRUE)):
-        return True
-    if read.fixed != write.fixed:
-        return False  # another program may write it
-    programs = [v for v in kernel.machine.programs if v in read.variables or v in write.variables]
-    mine, theirs = (dict(zip(w.variables, c.variables, strict=True)) for w, c in ((read, first), (write, second)))
-    if not all(v in mine and v in theirs for v in programs) or len(read.lanes) != len(write.lanes):
-        return False
-    pairs = [*((v, v) for v in programs), *zip(read.lanes, write.lanes, strict=True)]
-    if not all(prover.proves(known, integers.equal(mine.get(v, ZERO), theirs.get(w, ZERO))) for v, w in pairs):
-        return False  # another program or lane may write it
-    shared = [t for t in read.access.loops if t in write.access.loops]
-    later = read.access.number < write.access.number
-    if not shared:
-        return later
-    (outer, *inner) = shared
-    if inner or outer not in mine or outer not in theirs:
-        return False
-    when = integers.at_most(mine[outer], theirs[outer]) if later else integers.less(mine[outer], theirs[outer])
-    return prover.proves(known, when)

@@ -1,7 +1,8 @@
 """Loads, stores and atomic operations: what a kernel reads and writes, for all lanes, programs and iterations at once.
 
 Each is noted with its mask, the conditions on the path to it and the loops around it. A masked load without `other`
-gives an undefined value in the lanes that it leaves out.
+gives an undefined value in the lanes that it leaves out. A load from where the lane itself has stored, just before or
+in the same turn of a loop that is over, gives what it stored there.
 
 A maximum or minimum of floats is one of their bits in Triton's IR: where the new value is not negative, that of signed
 integers (a negative float is negative as an integer, and floats above 0 are in the order of their bits), and where it
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
-from samesame.formula.expr import FALSE, TRUE, ZERO, And, Expr, Index, and_, index, lt, not_, or_, where
+from samesame.formula.expr import FALSE, TRUE, ZERO, And, Expr, Index, and_, index, lt, not_, or_, substitute, where
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.ttir import Operation, Place
 from samesame.kernels.execution.unsigned import as_kept, as_read, is_unsigned
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Access:
-    """One load, store or atomic operation, for all lanes, programs and iterations at once."""
+    """One load, store or atomic operation, for all lanes, programs and iterations at once. `own` is the store in a loop
+    that is over whose value a load gives, the lane's own in the same turn; nobody else may have stored there since."""
 
     kind: str  # load, store, or what an atomic operation does: a monoid, or Triton's name of what is none
     pointers: Pointers
@@ -39,6 +41,7 @@ class Access:
     loops: tuple[Index, ...]
     place: Place
     number: int  # in program order
+    own: Access | None = None
 
 
 BYTE = 8  # bits, which a truth value has in memory
@@ -63,14 +66,15 @@ def load(machine: Machine, operation: Operation, operands: list[Value]) -> Tenso
     if memory.kind != kind and not (memory.kind == "bool" and kind == "int"):
         raise Refused(f"{place}: {memory.name} holds {memory.element}, and is read as {held.element}")
     own = own_store(machine, pointers, mask)
-    if own is None:
-        machine.accesses.append(
-            Access("load", pointers, mask, None, tuple(machine.path), loops, place, len(machine.accesses))
-        )
+    machine.own.append(own is not None)
+    if own is None or own.turns:
+        store = own.store if own is not None else None
+        number = len(machine.accesses)
+        machine.accesses.append(Access("load", pointers, mask, None, tuple(machine.path), loops, place, number, store))
 
     def at(*i: Expr) -> Expr:
         offset = pointers.offsets[i]
-        found = as_read(memory, element_at(memory, offset) if own is None else own[i])
+        found = as_read(memory, element_at(memory, offset) if own is None else own.value(i))
         found = where(found, 1, 0) if memory.kind == "bool" and kind == "int" else found
         if mask is None:
             return found
@@ -80,9 +84,24 @@ def load(machine: Machine, operation: Operation, operands: list[Value]) -> Tenso
     return block(pointers.shape, at, kind)
 
 
-def own_store(machine: Machine, pointers: Pointers, mask: Tensor | None) -> Tensor | None:
-    """What each lane itself has just stored where it reads now: by the last store to this memory, in the same
-    iteration, at the same offsets and under the same mask. None where that is not so."""
+@dataclass(frozen=True)
+class Own:
+    """A store, and the counters here in place of those of its loops: where it and a load go along the same places."""
+
+    store: Access
+    turns: dict[Index, Expr]
+
+    def here(self, expr: Expr) -> Expr:
+        return integers.tidied(substitute(expr, self.turns) if self.turns else expr)
+
+    def value(self, lanes: tuple[Expr, ...]) -> Expr:
+        value = cast(Tensor, self.store.value)[lanes]
+        return self.here(value) if self.turns else value
+
+
+def own_store(machine: Machine, pointers: Pointers, mask: Tensor | None) -> Own | None:
+    """What each lane itself has stored where it reads now: by the last store to this memory, at the same offsets and
+    under the same mask, in the same iteration or in the same turn of a loop before. None where that is not so."""
     memory = pointers.memory
     last = next(
         (
@@ -95,18 +114,32 @@ def own_store(machine: Machine, pointers: Pointers, mask: Tensor | None) -> Tens
     )
     if last is None or last.kind != "store" or last.value is None or last.pointers.memory != memory:
         return None
-    here = tuple(machine.path)
-    if last.loops != tuple(machine.loops) or last.path != here[: len(last.path)]:
+    turns = in_turn(last.loops, tuple(machine.loops))
+    if turns is None or last.pointers.shape != pointers.shape or last.pointers.bits:
         return None
-    if last.pointers.shape != pointers.shape or last.pointers.bits:
+    own, lanes = Own(last, turns), tuple(index(n) for n in pointers.shape)
+    passed = [integers.tidied(condition) for condition in machine.path[: len(last.path)]]
+    if [own.here(condition) for condition in last.path] != passed:
         return None
-    lanes = tuple(index(n) for n in pointers.shape)
 
-    def alike(a: Tensor, b: Tensor) -> bool:
-        return integers.tidied(a[lanes]) is integers.tidied(b[lanes])
+    def alike(stored: Tensor, read: Tensor) -> bool:
+        return own.here(stored[lanes]) is integers.tidied(read[lanes])
 
     masked_alike = last.mask is None or (mask is not None and alike(last.mask, mask))
-    return last.value if masked_alike and alike(last.pointers.offsets, pointers.offsets) else None
+    return own if masked_alike and alike(last.pointers.offsets, pointers.offsets) else None
+
+
+def in_turn(before: tuple[Index, ...], here: tuple[Index, ...]) -> dict[Index, Expr] | None:
+    """The counters of the loops here in place of those of loops before, where these run as often; nothing where they
+    are the same loops. None where some do not."""
+    turns: dict[Index, Expr] = {}
+    if len(before) != len(here):
+        return None
+    for old, new in zip(before, here, strict=True):
+        if old is not new and integers.tidied(substitute(old.extent, turns)) is not integers.tidied(new.extent):
+            return None
+        turns |= {} if old is new else {old: new}
+    return turns
 
 
 def _store(machine: Machine, operation: Operation, operands: list[Value]) -> None:

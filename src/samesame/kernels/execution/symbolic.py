@@ -34,6 +34,7 @@ from samesame.formula.expr import (
 )
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.accesses import MEMORY, Access
+from samesame.kernels.execution.barriers import Barrier, note_barrier
 from samesame.kernels.execution.branches import Flow, called, if_else
 from samesame.kernels.execution.descriptors import DESCRIPTORS
 from samesame.kernels.execution.exact import Held, follow
@@ -111,6 +112,8 @@ class Machine:
     prover: IndexProver
     programs: tuple[Index, ...] = ()
     accesses: list[Access] = field(default_factory=list)
+    own: list[bool] = field(default_factory=list)  # of each load so far, whether it gives what its lane has stored
+    barriers: list[Barrier] = field(default_factory=list)
     arithmetic: list[Arithmetic] = field(default_factory=list)
     path: list[Expr] = field(default_factory=list)
     loops: list[Index] = field(default_factory=list)
@@ -155,14 +158,18 @@ class Machine:
             return same_everywhere(integers.tidied(given) if given.kind == "int" else given)
         return same_everywhere(const(given) if isinstance(given, int) else real(given, kind.element))
 
+    @property
+    def notes(self) -> tuple[list[Any], ...]:
+        return self.accesses, self.arithmetic, self.hints, self.barriers, self.taken_back
+
     def mark(self) -> tuple[int, ...]:
         """How much is noted so far."""
-        return tuple(len(notes) for notes in (self.accesses, self.arithmetic, self.hints, self.taken_back))
+        return tuple(len(notes) for notes in self.notes)
 
     def forget(self, mark: tuple[int, ...]) -> None:
         """Forget what was noted since: the walk was one for a trial."""
-        for notes, kept in zip((self.accesses, self.arithmetic, self.hints, self.taken_back), mark, strict=True):
-            del notes[kept:]  # type: ignore[attr-defined]
+        for notes, kept in zip(self.notes, mark, strict=True):
+            del notes[kept:]
 
     def block(self, region: Region, env: Environment) -> list[Value]:
         """Execute a region; the operands of its terminator."""
@@ -175,6 +182,7 @@ class Machine:
     def execute(self, operation: Operation, env: Environment) -> None:
         if operation.name == ASSUME:
             heed(self, operation, [self.operand(operation, name, env) for name in operation.operands])
+        note_barrier(self, operation, env)
         if operation.name in IGNORED:
             return
         if operation.name in CONTROL:

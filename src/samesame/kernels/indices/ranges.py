@@ -3,13 +3,16 @@
 Most questions ask whether 0 ≤ B·p + l, or whether l ≤ B − 1. A polynomial that is linear in an index is at least zero
 over the index's range if it is so at both of its ends; b·⌊a/b⌋ lies between a − b + 1 and a; and every atom is some
 least value and something that is at least zero. So quotients and indices are put away one after the other, until every
-coefficient is at least zero. A few steps, each of them exact; where they do not end so, nothing is known.
+coefficient is at least zero. A few steps, each of them exact; where they do not end so, nothing is known. Lanes, of
+which there is a number, go first, and what divides all that is left is divided by: of 16·(n − 1 − q) + 15 − l with a
+lane l < 16 that leaves n − 1 − q, where multiplied by what q is divided by 16·q and l would lie too far apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from math import gcd
 
 from samesame.formula.expr import Add, Compare, Expr, FloorDiv, Index, Load, Mul, Not, Num, Size, walk
 from samesame.formula.polynomials import Polynomial, least, least_of, plus, polynomial, times, written
@@ -53,11 +56,15 @@ class _Search:
         self.left -= 1
         if self.left < 0:
             return False
+        p = in_lowest_terms(p)
         lowest = least_of(p)
         if lowest is not None:
             return lowest >= 0
         atoms = list(dict.fromkeys(a for m in p for a in m))
         outer = [a for a in atoms if not any(a in inside(b) for b in atoms if b is not a)]
+        lane = next((a for a in outer if isinstance(a, Index) and isinstance(a.extent, Num) and has_end(p, a)), None)
+        if lane is not None:
+            return self.without_index(p, lane)
         quotients = [a for a in outer if isinstance(a, FloorDiv) and is_positive(a.divisor)]
         if quotients:
             return any(self.without_quotient(p, a) for a in quotients)
@@ -101,6 +108,19 @@ def divided(p: Polynomial, atom: Expr) -> tuple[Polynomial, Polynomial] | None:
         else:
             rest[monomial] = c
     return None if any(atom in monomial for monomial in factor) else (factor, rest)
+
+
+def in_lowest_terms(p: Polynomial) -> Polynomial:
+    """A polynomial that is at least zero where this one is: of d·q + c, with whole numbers d and q, q + ⌊c/d⌋."""
+    factors = [c for monomial, c in p.items() if monomial]
+    common = gcd(*factors)
+    return {monomial: c // common for monomial, c in p.items() if c // common} if common > 1 else p
+
+
+def has_end(p: Polynomial, v: Index) -> bool:
+    """Whether a polynomial is known to be least at one end of an index's range."""
+    found = divided(p, v)
+    return found is not None and (has_sign(found[0], 1) or has_sign(found[0], -1))
 
 
 def has_sign(p: Polynomial, sign: int) -> bool:

@@ -71,6 +71,10 @@ class Carried:
     def unknown(self) -> Expr:
         return Load(self.leaf, self.lanes)
 
+    def forget(self) -> None:
+        """Take back the closed form."""
+        self.closed, self.monoid, self.shift, self.parts = None, "", ZERO, None
+
     def shift_at(self, lanes: Sequence[Expr]) -> Expr:
         return integers.tidied(substitute(self.shift, dict(zip(self.lanes, lanes, strict=True))))
 

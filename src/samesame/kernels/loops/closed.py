@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from samesame.evidence import Refused
+from samesame.formula.alike import alike
 from samesame.formula.binders import replaced
 from samesame.formula.expr import (
     ONE,
@@ -32,6 +33,7 @@ from samesame.formula.expr import (
     and_,
     const,
     index,
+    substitute,
 )
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.ttir import Operation, Place
@@ -107,38 +109,87 @@ def run_loop(
         Carried(name, start, carry_leaf(operation.place, t, k, start), lanes_of(start))
         for k, (name, start) in enumerate(zip(names, starts, strict=True))
     ]
-    if carried:
-        noted = machine.mark()
-        found = in_loop(machine, t, lambda: body(t, [c.symbolic() for c in carried]))
+    loop = Loop(machine, operation.place, t, carried)
+    noted = machine.mark()
+    for again in (False, True):
+        own = looked_at(loop, body)
         machine.forget(noted)
-        for one, value in zip(carried, found, strict=True):
-            if isinstance(one.start, Pointers) != isinstance(value, Pointers) or (
-                isinstance(value, Pointers)
-                and isinstance(one.start, Pointers)
-                and (value.memory, value.bits) != (one.start.memory, one.start.bits)
-            ):
-                raise Refused(
-                    f"{operation.place}: the loop carries {one.name.lstrip('%')}, a pointer into two tensors in turn"
-                )
+        if left := solve(loop):
+            break
+        begun = len(machine.own)
+        ends, now = noted_with(loop, trips, body)
+        if again or machine.own[begun:] != own:
+            left = [one for one, end in zip(carried, ends, strict=True) if not is_as_seen(loop, one, end, now)]
+        if not left:
+            for start, value in zip(starts, ends, strict=True):
+                machine.note_steps(start, value, operation.place)
+            return [c.after_iterations(trips) for c in carried]
+        machine.forget(noted)
+        for one in carried:
+            if not counts_alone(loop, one) or any(one is other for other in left):
+                one.forget()
+    return few_times(loop, trips, left, starts, body)
+
+
+def looked_at(loop: Loop, body: Callable[[Expr, Sequence[Value]], list[Value]]) -> list[bool]:
+    """See what the body makes of carried values that are unknown, but for those with a closed form; which of its loads
+    gave what their lane had stored."""
+    machine, begun = loop.machine, len(loop.machine.own)
+    values = [one.symbolic() if one.closed is None else one.after_iterations(loop.t) for one in loop.carried]
+    found = in_loop(machine, loop.t, lambda: body(loop.t, values)) if values else []
+    for one, value in zip(loop.carried, found, strict=True):
+        if isinstance(one.start, Pointers) != isinstance(value, Pointers) or (
+            isinstance(value, Pointers)
+            and isinstance(one.start, Pointers)
+            and (value.memory, value.bits) != (one.start.memory, one.start.bits)
+        ):
+            raise Refused(f"{loop.place}: the loop carries {one.name.lstrip('%')}, a pointer into two tensors in turn")
+        if one.closed is None:
             one.after = numbers(value)
-        left = solve(Loop(machine, operation.place, t, carried))
-        if left:
-            if isinstance(trips, Num) and trips.value <= UNROLLED:
-                return unrolled(int(trips.value), starts, body)
-            names_ = ", ".join(c.name.lstrip("%") for c in left)
-            sentence = f"{operation.place}: no closed form is known for what the loop carries in {names_}"
-            raise MoreThanOnce(sentence, at_most_one(trips))
+    return machine.own[begun:]
+
+
+def noted_with(
+    loop: Loop, trips: Expr, body: Callable[[Expr, Sequence[Value]], list[Value]]
+) -> tuple[list[Value], Index]:
+    """Execute the body with closed forms, and note its accesses: its ends, and the counter."""
+    machine = loop.machine
     whole = at_most_trips(machine, trips)
-    now = t if whole is None else index(whole)
+    now = loop.t if whole is None else index(whole)
     outside = len(machine.path)
     machine.path += [] if whole is None else [integers.less(now, trips)]
     try:
-        ends = in_loop(machine, now, lambda: body(now, [c.after_iterations(now) for c in carried]))
+        return in_loop(machine, now, lambda: body(now, [c.after_iterations(now) for c in loop.carried])), now
     finally:
         del machine.path[outside:]
-    for start, value in zip(starts, ends, strict=True):
-        machine.note_steps(start, value, operation.place)
-    return [c.after_iterations(trips) for c in carried]
+
+
+def counts_alone(loop: Loop, one: Carried) -> bool:
+    """Whether an integer or a pointer has a closed form in which nothing else that is carried has a part."""
+    others = [other.leaf for other in loop.carried if other is not one]
+    return one.unknown.kind == "int" and not loads_of(cast(Tensor, one.after)[one.lanes], others)
+
+
+def is_as_seen(loop: Loop, one: Carried, value: Value, now: Index) -> bool:
+    """Whether the body, given the closed forms, makes what it was seen to make of unknown values."""
+    made, seen = numbers(value)[one.lanes], loop.put_in(cast(Tensor, one.after)[one.lanes])
+    return alike(integers.tidied(made), integers.tidied(substitute(seen, {loop.t: now})))
+
+
+def few_times(
+    loop: Loop,
+    trips: Expr,
+    left: Sequence[Carried],
+    starts: Sequence[Value],
+    body: Callable[[Expr, Sequence[Value]], list[Value]],
+) -> list[Value]:
+    """The results of a loop that carries what no closed form is known for, written out. Raises MoreThanOnce where it
+    is long."""
+    if isinstance(trips, Num) and trips.value <= UNROLLED:
+        return unrolled(int(trips.value), starts, body)
+    names = ", ".join(c.name.lstrip("%") for c in left)
+    sentence = f"{loop.place}: no closed form is known for what the loop carries in {names}"
+    raise MoreThanOnce(sentence, at_most_one(trips))
 
 
 def at_most_trips(machine: Machine, trips: Expr) -> Expr | None:
@@ -290,7 +341,7 @@ RULES: tuple[Rule, ...] = (
 
 def solve(loop: Loop) -> list[Carried]:
     """Find closed forms until no more are found; what is left without one."""
-    left = list(loop.carried)
+    left = [one for one in loop.carried if one.closed is None]
     while True:
         before = len(left)
         for one in list(left):

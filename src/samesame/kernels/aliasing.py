@@ -1,0 +1,89 @@
+"""What a kernel reads: what was there before the launch, or what the same lane stored before.
+
+Programs are in no order, and neither are the lanes of one between two barriers, but that each does one thing after the
+other. So where a read and a write may meet, they must be of one program, and the write the later one: of the same lane
+(tiles of one shape count as lying in the same threads), or with a barrier in between. What a read gives of an earlier
+store of its own lane is decided when it is executed; here it is shown that nobody else has stored there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from samesame.formula.expr import TRUE, ZERO, Expr, Index, and_, not_, substitute
+from samesame.kernels.execution.barriers import Barrier
+from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Facts, with_fact
+from samesame.kernels.obligations import Kernel, at_same_element, copied, share, timed
+from samesame.kernels.tiles.detile import Write
+from samesame.kernels.verdict import Obligation
+
+Copy = Mapping[Index, Expr]  # variables of an access, as those of one program, iteration and lane
+
+
+def undisturbed(kernel: Kernel) -> Obligation:
+    """What the kernel reads is what was there before the launch, or what the same lane stored before."""
+    with timed(Obligation("aliasing", "proved", "no program or lane reads what another one writes")) as found:
+        for read in (*kernel.reads, *kernel.echoes):
+            for write in kernel.writes:
+                if read.memory != write.memory and not share(read.memory, write.memory):
+                    continue
+                if not reads_what_it_should(kernel, read, write):
+                    found.state, found.place = "undecided", str(read.access.place)
+                    found.detail = f"{read.memory.name} is read here and written at {write.access.place}"
+                    return found
+    return found
+
+
+def reads_what_it_should(kernel: Kernel, read: Write, write: Write) -> bool:
+    """Whether no write reaches what is read, except for a later one, or the one whose value is read."""
+    first, second = copied(read), copied(write)
+    same = at_same_element(kernel, first, second)
+    if same is None:
+        return False
+    known = with_fact(with_fact(with_fact((), first.condition), second.condition), same)
+    prover = kernel.simplify.prover
+    if prover.proves(known, not_(TRUE)):
+        return True
+    if read.fixed != write.fixed:
+        return False  # another program may write it
+    mine, theirs = (dict(zip(w.variables, c.variables, strict=True)) for w, c in ((read, first), (write, second)))
+    programs = [v for v in kernel.machine.programs if v in read.variables or v in write.variables]
+    if not all(v in mine and v in theirs for v in programs):
+        return False
+    if not all(prover.proves(known, integers.equal(mine[v], theirs[v])) for v in programs):
+        return False  # another program may write it
+
+    def are_equal(before: tuple[Index, ...], behind: tuple[Index, ...]) -> bool:
+        if len(before) != len(behind):
+            return False
+        pairs = ((mine.get(v, ZERO), theirs.get(w, ZERO)) for v, w in zip(before, behind, strict=True))
+        return all(prover.proves(known, integers.equal(v, w)) for v, w in pairs)
+
+    alike = read.access.pointers.shape == write.access.pointers.shape and are_equal(read.lanes, write.lanes)
+    if read.access.own is write.access:
+        return alike and are_equal(read.access.loops, write.access.loops)
+    shared = [t for t in read.access.loops if t in write.access.loops]
+    later = read.access.number < write.access.number
+    if not shared:
+        return later and (alike or waits_between(kernel, read, write, known, mine))
+    (outer, *inner) = shared
+    if not alike or inner or outer not in mine or outer not in theirs:
+        return False
+    when = integers.at_most(mine[outer], theirs[outer]) if later else integers.less(mine[outer], theirs[outer])
+    return prover.proves(known, when)
+
+
+def waits_between(kernel: Kernel, read: Write, write: Write, known: Facts, mine: Copy) -> bool:
+    """Whether all lanes of a program have read before any of them writes. A barrier in a loop with one of the two does
+    not count: where it has come to stand, in front of the loop or behind it, is the compiler's choice."""
+    around = {*read.access.loops, *write.access.loops}
+    between = (b for b in kernel.machine.barriers if read.access.number < b.number <= write.access.number)
+    return any(around.isdisjoint(b.loops) and is_reached(kernel, b, known, mine) for b in between)
+
+
+def is_reached(kernel: Kernel, barrier: Barrier, known: Facts, mine: Copy) -> bool:
+    """Whether a program comes by a barrier, in the first iteration of the loops around it."""
+    here = {**mine, **dict.fromkeys(barrier.loops, ZERO)}
+    conditions = (*(integers.less(0, t.extent) for t in barrier.loops), *barrier.path)
+    return kernel.simplify.prover.proves(known, integers.tidied(substitute(and_(*conditions), here)))
