@@ -21,21 +21,23 @@ from samesame.kernels.verdict import Obligation
 Copy = Mapping[Index, Expr]  # variables of an access, as those of one program, iteration and lane
 
 
-def undisturbed(kernel: Kernel) -> Obligation:
-    """What the kernel reads is what was there before the launch, or what the same lane stored before."""
+def undisturbed(kernel: Kernel) -> tuple[Obligation, tuple[str, ...]]:
+    """What the kernel reads is what was there before the launch, or what the same lane stored before; and what is taken
+    for granted for that."""
+    granted: dict[str, None] = {}
     with timed(Obligation("aliasing", "proved", "no program or lane reads what another one writes")) as found:
         for read in (*kernel.reads, *kernel.echoes):
             for write in kernel.writes:
                 if read.memory != write.memory and not share(read.memory, write.memory):
                     continue
-                if not reads_what_it_should(kernel, read, write):
+                if not reads_what_it_should(kernel, read, write, granted):
                     found.state, found.place = "undecided", str(read.access.place)
                     found.detail = f"{read.memory.name} is read here and written at {write.access.place}"
-                    return found
-    return found
+                    return found, ()
+    return found, tuple(granted)
 
 
-def reads_what_it_should(kernel: Kernel, read: Write, write: Write) -> bool:
+def reads_what_it_should(kernel: Kernel, read: Write, write: Write, granted: dict[str, None]) -> bool:
     """Whether no write reaches what is read, except for a later one, or the one whose value is read."""
     first, second = copied(read), copied(write)
     same = at_same_element(kernel, first, second)
@@ -66,7 +68,7 @@ def reads_what_it_should(kernel: Kernel, read: Write, write: Write) -> bool:
     shared = [t for t in read.access.loops if t in write.access.loops]
     later = read.access.number < write.access.number
     if not shared:
-        return later and (alike or waits_between(kernel, read, write, known, mine))
+        return later and (alike or waits_between(kernel, read, write, known, mine, granted))
     (outer, *inner) = shared
     if not alike or inner or outer not in mine or outer not in theirs:
         return False
@@ -74,12 +76,18 @@ def reads_what_it_should(kernel: Kernel, read: Write, write: Write) -> bool:
     return prover.proves(known, when)
 
 
-def waits_between(kernel: Kernel, read: Write, write: Write, known: Facts, mine: Copy) -> bool:
+def waits_between(
+    kernel: Kernel, read: Write, write: Write, known: Facts, mine: Copy, granted: dict[str, None]
+) -> bool:
     """Whether all lanes of a program have read before any of them writes. A barrier in a loop with one of the two does
     not count: where it has come to stand, in front of the loop or behind it, is the compiler's choice."""
     around = {*read.access.loops, *write.access.loops}
     between = (b for b in kernel.machine.barriers if read.access.number < b.number <= write.access.number)
-    return any(around.isdisjoint(b.loops) and is_reached(kernel, b, known, mine) for b in between)
+    for barrier in sorted(between, key=lambda b: b.granted):         # those that are written first
+        if around.isdisjoint(barrier.loops) and is_reached(kernel, barrier, known, mine):
+            granted |= {barrier.granted: None} if barrier.granted else {}
+            return True
+    return False
 
 
 def is_reached(kernel: Kernel, barrier: Barrier, known: Facts, mine: Copy) -> bool:

@@ -223,7 +223,8 @@ class _Lifting:
         self.verdict.preconditions += granted.needs
         self.demands = list(granted.demands)
         self.verdict.obligations += granted.obligations
-        aliasing = undisturbed(self.kernel)
+        aliasing, taken = undisturbed(self.kernel)
+        self.verdict.preconditions += taken
         self.note(aliasing)
         self.value(found)
         self.verdict.obligations += uncounted(self.kernel)

@@ -23,25 +23,29 @@ if TYPE_CHECKING:
     from samesame.kernels.execution.symbolic import Environment, Machine
 
 WARP = 32  # lanes
+GRANTED = f"a reduction of more than {WARP} lanes makes all threads of its program wait"
 WRITTEN = ("gpu.barrier", "ttg.barrier")
 LAID_OUT_BY_OTHERS = re.compile(r"tensor<\d+x\d|\btt\.(cat|gather|histogram|reshape|warp_specialize)\b")
 
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """One barrier, for all programs and iterations at once: the conditions on the path to it, the loops around it, and
-    how many accesses come before it."""
+    """One barrier, for all programs and iterations at once: the conditions on the path to it, the loops around it, how
+    many accesses come before it, and what it takes for granted, as no kernel says that threads wait for a reduction."""
 
     path: tuple[Expr, ...]
     loops: tuple[Index, ...]
     number: int
+    granted: str = ""
 
 
 def note_barrier(machine: Machine, operation: Operation, env: Environment) -> None:
     """Note that threads wait at an operation, if they do."""
+    reduces = operation.name == "tt.reduce" and brings_together(machine, operation, env)
     of_global_memory = operation.name in WRITTEN and operation.text.split()[:1] != ["local"]
-    if of_global_memory or (operation.name == "tt.reduce" and brings_together(machine, operation, env)):
-        machine.barriers.append(Barrier(tuple(machine.path), tuple(machine.loops), len(machine.accesses)))
+    if reduces or of_global_memory:
+        here = tuple(machine.path), tuple(machine.loops), len(machine.accesses)
+        machine.barriers.append(Barrier(*here, GRANTED if reduces else ""))
 
 
 def brings_together(machine: Machine, operation: Operation, env: Environment) -> bool:
