@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -21,7 +22,8 @@ from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.loops import synthesis
-from samesame.lift import KernelVerdict, Settings, lift, names
+from samesame.lift import KernelVerdict, Settings, attempts, lift, names
+from samesame.lift.attempts import Shared, in_time
 
 SENTENCE = "do not get simple in {} seconds; give more with --timeout"
 PARTS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
@@ -43,6 +45,31 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> Ticking:
     found = Ticking()
     monkeypatch.setattr(clock, "time", found)
     return found
+
+
+def test_attempts_after_the_first_share_the_time_that_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = SimpleNamespace(thread_time=lambda: now.at, at=0.0)
+    monkeypatch.setattr(clock, "time", now)
+    monkeypatch.setattr(attempts, "time", now)
+    two = SimpleNamespace(launches=["one kernel", "another"])
+    shared = Shared(attempts.LEAST + 40, began=0.0)
+    with shared.attempt(two):
+        assert clock.left() == math.inf                   # each kernel has its own limit
+    now.at = 150.0
+    with shared.attempt(two):
+        assert clock.left() == 2 * (attempts.LEAST + 40) - 150
+    assert not shared.note()
+    now.at = 500.0
+    assert in_time(lambda: shared.attempt(two).__enter__()) is None
+    assert shared.note()
+
+
+def test_no_attempt_is_begun_when_the_time_of_all_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    target_of_several = f"{Path(__file__).parents[1] / 'launches' / 'bits.py'}:launch_banned"
+    assert lift(target_of_several).verdict == "verified"   # as `rows` are distinct in the example
+    monkeypatch.setattr(attempts, "time", SimpleNamespace(thread_time=lambda: 1e9))
+    found = lift(target_of_several)
+    assert found.verdict == "undecided" and "Not all contracts were tried" in found.notes[-1]
 
 
 def test_a_limit_inside_another_ends_no_later(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,6 +105,16 @@ def by_sum(p: Polynomial, q: Polynomial, eager: bool = False) -> tuple[Polynomia
     return quotient, rest
 
 
+def in_common(a: Monomial, b: Monomial) -> Monomial:
+    """The atoms that are in both, as often as in either."""
+    left, found = list(b), list[Expr]()
+    for atom in a:
+        if atom in left:
+            left.remove(atom)
+            found.append(atom)
+    return tuple(found)
+
+
 def without(monomial: Sequence[Atom], atoms: Iterable[Atom]) -> tuple[Atom, ...] | None:
     """A product of atoms divided by another one, None if that does not divide it."""
     left = list(monomial)

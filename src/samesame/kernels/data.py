@@ -122,7 +122,7 @@ class Conditions:
         an access inside and the example's data does."""
         for indices in indices_at(access.memory, access.offset):
             pairs = [(i, integers.tidied(const(n))) for i, n in zip(indices, access.memory.shape, strict=True)]
-            ends = [Use(e, integers.plus_(n, 1)) for i, n in pairs for e in data_in(i)]
+            ends = [Use(e, integers.plus_(n, 1)) for i, n in pairs for e in compared_with(i, access.facts)]
             for uses in (ends, [use for i, n in pairs for use in tiled(i, n)]):
                 news = {use.element.leaf.name: use for use in uses if use.element.leaf.name not in self.tried}
                 inside = bool(news) and keeps_inside(self.kernel, access, indices, uses)
@@ -386,6 +386,14 @@ def data_in(e: Expr) -> Iterator[Load]:
         return
     for part in e.children:
         yield from data_in(part)
+
+
+def compared_with(i: Expr, facts: Facts) -> Iterator[Load]:
+    """The elements that an index is worked out from, and others of their tensors in the conditions before it: where the
+    next row begins, which a place in a row lies below."""
+    own = list(data_in(i))
+    leaves = {e.leaf for e in own}
+    yield from dict.fromkeys((*own, *(e for fact in facts for e in data_in(fact) if e.leaf in leaves)))
 
 
 def tiled(i: Expr, n: Expr) -> Iterator[Use]:

@@ -14,7 +14,7 @@ from samesame.formula.tensor import Dim
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import with_fact
 from samesame.kernels.launch import Argument, Launch, Memory
-from samesame.kernels.stated import Distinct, Elements, Stated
+from samesame.kernels.stated import Stated
 from samesame.kernels.tiles.memory import is_contiguous
 
 DTYPES = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64", "bool": "i1"}
@@ -101,7 +101,7 @@ def stated_of(captured: Any, passed: Mapping[str, Passed]) -> dict[str, tuple[St
     at."""
     found: dict[str, tuple[Stated, ...]] = {}
     for one in dict.fromkeys(passed.values()):
-        for claim in (c for c in captured.contracts if isinstance(c, Elements | Distinct)):
+        for claim in (c for c in captured.contracts if isinstance(c, Stated)):
             said, view = claim.tensor, one.view
             same = said.memory == view.memory and said.dtype == view.dtype
             if same and is_contiguous(layout_of(one.name, view)) and (

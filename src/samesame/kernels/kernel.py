@@ -54,7 +54,7 @@ from samesame.kernels.loops.carried import ALL_MEANS, Means
 from samesame.kernels.loops.closed import MoreThanOnce
 from samesame.kernels.loops.steps import COMBINED
 from samesame.kernels.obligations import LIMITS, Kernel, Limit
-from samesame.kernels.stated import Apart, Distinct
+from samesame.kernels.stated import Apart, Ascending, Distinct, Rising
 from samesame.kernels.tiles.by_data import places_in
 from samesame.kernels.tiles.detile import Solution, Write, reached, value_at
 from samesame.kernels.tiles.memory import flat_range, offset_of, with_elements
@@ -190,6 +190,9 @@ class _Lifting:
                 if isinstance(claim, Distinct):
                     self.prover.distinct[f"{name}*"] = Apart(claim, flat_range(memories[name])[1])
                     continue
+                if isinstance(claim, Ascending):
+                    self.prover.ascending[f"{name}*"] = Rising(flat_range(memories[name])[1])
+                    continue
                 ends = whole_numbers(memories[name].element)
                 stated = (e if a is None else a for a, e in zip((claim.low, claim.high), ends, strict=True))
                 low, high = (integers.tidied(const(end)) for end in stated)
@@ -238,10 +241,8 @@ class _Lifting:
         described = dict.fromkeys(a.pointers.memory.name for a in machine.accesses if a.pointers.demands)
         self.verdict.preconditions += [f"{name} begins at a multiple of {ALIGNED} bytes" for name in described]
         self.verdict.ranges = self.prover.held
-        self.verdict.data = {
-            leaf: (*ends, self.prover.excepted[leaf], *told_apart(self.prover.distinct.get(leaf)))
-            for leaf, ends in self.prover.ranges.items()
-        }
+        held = {leaf: self.prover.dtypes[leaf] for leaf in self.prover.ascending if leaf in self.prover.dtypes}
+        self.verdict.data = {leaf: (*ends, *self.told(leaf)) for leaf, ends in (held | self.prover.ranges).items()}
         self.verdict.sums = list(self.prover.sums)
         self.verdict.assumed = [*self.guards, *self.preconditions]
         least = sorted({s.name for s in sizes_in(self.launch) if s.minimum > 1})
@@ -253,6 +254,11 @@ class _Lifting:
         self.verdict.demands += [*self.verdict.stated, *self.demands]
         self.verdict.demands += [f"{name}[…] ≥ 1" for name in self.verdict.counts]
         self.verdict.preconditions[:0] = self.verdict.demands
+
+    def told(self, leaf: str) -> tuple[tuple[int, ...], bool, bool, bool]:
+        """What is known of a tensor's elements besides their range."""
+        known = self.prover.distinct.get(leaf)
+        return self.prover.excepted.get(leaf, ()), *told_apart(known), leaf in self.prover.ascending
 
     def coverage_and_race(self, name: str, writes: list[Write]) -> bool:
         """Note whether every element of a tensor is written, and whether by one program; the latter is the answer."""

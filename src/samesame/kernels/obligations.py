@@ -110,7 +110,8 @@ class Kernel:
         """Whether of several that reach one element by data none counts more than another, or there is only one."""
         if stores_one_value(write, solution, self.machine.programs, self.simplify):
             return True
-        return bool(self.simplify.prover.distinct) and not_twice(self, write, write)
+        prover = self.simplify.prover
+        return bool(prover.distinct or prover.ascending) and not_twice(self, write, write)
 
 
 @contextmanager

@@ -1,8 +1,9 @@
 """What a user's contracts say of the elements of a tensor, and what follows from that.
 
 `Elements` puts each element in a range, or lets it be one of a few numbers besides; `Distinct` says that no two
-elements are equal, which is all that a write through an index needs to go to a place of its own. Both are looked up in
-the example's tensor before anything is proved, and printed with the verdict.
+elements are equal, which is all that a write through an index needs to go to a place of its own; `Ascending`, that none
+is less than the one before, as where rows begin that lie behind one another. All are looked up in the example's tensor
+before anything is proved, and printed with the verdict.
 """
 
 from __future__ import annotations
@@ -86,7 +87,22 @@ class Distinct:
         return np.setdiff1d(places, places[first])
 
 
-Stated = Elements | Distinct
+@dataclass(frozen=True)
+class Ascending:
+    """No element of a tensor is less than the one before it, as of where rows begin that lie one after the other."""
+
+    text: str
+    tensor: Any
+
+    def words(self, name: str) -> str:
+        return f"ascending({name})"
+
+    def broken(self, row: np.ndarray, sizes: Mapping[str, int]) -> np.ndarray:
+        """The places of elements that are less than the one before."""
+        return np.flatnonzero(row[1:] < row[:-1]) + 1
+
+
+Stated = Elements | Distinct | Ascending
 
 
 @dataclass(frozen=True)
@@ -104,6 +120,24 @@ class Apart:
         if self.claim.sign:
             inside.append(FORMULAS[self.claim.sign](one, integers.tidied(const(self.claim.bound))))
         return or_(not_(and_(*inside, integers.equal(one, other))), integers.equal(i, j))
+
+
+@dataclass(frozen=True)
+class Rising:
+    """What the solver is told of a tensor that ascends, as one row of so many."""
+
+    elements: Dim
+
+    def tells(self, one: Load, other: Load) -> Expr:
+        """Of two elements, which one comes later is no less."""
+        (i,), (j,) = one.indices, other.indices
+        n = integers.tidied(const(self.elements))
+        inside = [integers.at_least_zero(i), integers.less(i, n), integers.at_least_zero(j), integers.less(j, n)]
+        orders = (
+            or_(not_(integers.at_most(i, j)), integers.at_most(one, other)),
+            or_(not_(integers.at_most(j, i)), integers.at_most(other, one)),
+        )
+        return or_(not_(and_(*inside)), and_(*orders))
 
 
 @dataclass(frozen=True)
@@ -153,9 +187,9 @@ def outer_loads(claims: Sequence[Expr]) -> Iterator[Load]:
     return (e for e in loads if e.free <= outer)
 
 
-def followed(claims: Sequence[Expr], distinct: Mapping[str, Apart]) -> Iterator[Expr]:
-    """What distinct elements say of those that occur in claims, outside what a fold binds."""
-    loads = [e for e in outer_loads(claims) if e.leaf.name in distinct]
+def followed(claims: Sequence[Expr], held: Mapping[str, Apart] | Mapping[str, Rising]) -> Iterator[Expr]:
+    """What is held of any two elements, said of those that occur in claims, outside what a fold binds."""
+    loads = [e for e in outer_loads(claims) if e.leaf.name in held]
     for one, other in combinations(loads, 2):
         if one.leaf == other.leaf:
-            yield distinct[one.leaf.name].tells(one, other)
+            yield held[one.leaf.name].tells(one, other)

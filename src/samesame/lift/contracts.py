@@ -13,19 +13,19 @@ import numpy as np
 from samesame.evidence import Refused
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import passed_of, stated_of
-from samesame.kernels.stated import Distinct, Elements
+from samesame.kernels.stated import Ascending, Distinct, Elements, Stated
 from samesame.lift.example import Example
 
 
 def check_contracts(captured: Any, example: Example) -> None:
     """Raise Refused for a contract on a tensor that no kernel takes, that has two such, or that the example breaks."""
-    claims = [claim for claim in captured.contracts if isinstance(claim, Elements | Distinct)]
+    claims = [claim for claim in captured.contracts if isinstance(claim, Stated)]
     used: set[Any] = set()
     for recorded in captured.launches if claims else ():
         values = example.values(recorded)
         passed = passed_of(recorded, captured)
         for name, stated in stated_of(captured, passed).items():
-            for kind in (Elements, Distinct):
+            for kind in (Elements, Distinct, Ascending):
                 alike = [claim for claim in stated if isinstance(claim, kind)]
                 if len(alike) > 1:
                     both = " and ".join(repr(claim.text) for claim in alike[:2])
@@ -42,7 +42,7 @@ def check_contracts(captured: Any, example: Example) -> None:
             )
 
 
-def check(claim: Elements | Distinct, name: str, view: Any, values: Any, sizes: Any) -> None:
+def check(claim: Stated, name: str, view: Any, values: Any, sizes: Any) -> None:
     """Raise Refused if the example's tensor breaks the contract."""
     try:
         row = values(name)

@@ -35,10 +35,12 @@ def replay_difference(
     configuration: str = "",
 ) -> None:
     """Note in a counterexample of `--against` whether a run shows it, and what it gives: on the numbers that were
-    drawn, unless the host makes something of the tensors or some of others, and else on the example's."""
+    drawn, unless the host makes something of the tensors or some of others, or reads numbers from them, and else on the
+    example's."""
     until = time.thread_time() + SECONDS
     drawn = case.pop("drawn", {})
     worked = captured.worked or any(not hasattr(step, "variants") for step in captured.steps[:1])
+    worked = worked or captured.reads != ()  # of its own tensors, which those drawn may not have
     seeds = takewhile(lambda seed: seed == 0 or time.thread_time() < until, SEEDS)
     ways = chain(() if worked or not drawn else [(0, drawn)], ((seed, {}) for seed in seeds))
     found = (told(target, inputs, captured, case, reference, configuration, *way) for way in ways)

@@ -33,13 +33,15 @@ FEW = np.array([-2, -1, -1, 0, 1, 2, 3, 7])
 
 @dataclass(frozen=True)
 class Held:
-    """What integers of a tensor lie in: low ≤ element ≤ high, or one of `but`; some of them `distinct`, or `all`."""
+    """What integers of a tensor lie in: low ≤ element ≤ high, or one of `but`; some of them `distinct`, or `all`, or
+    each no less than the one before."""
 
     low: Any
     high: Any
     but: tuple[int, ...] = ()
     distinct: bool = False
     all: bool = False
+    ascending: bool = False
 
     def at(self, sizes: Mapping[str, Dim]) -> Held:
         """The same with others in place of some sizes."""
@@ -118,12 +120,21 @@ def integers(
         count = prod(shape)
         if within.distinct and count <= high - low + 1:
             places: np.ndarray = random.permutation(high - low + 1)[:count].reshape(shape)
-            return low + places
+            return from_end_to_end(low + places, low, high) if within.ascending else low + places
         inside = random.integers(low, max(high, low) + 1, shape)
         others = random.choice(np.array(within.but or (low,)), shape)
-        return np.where((random.random(shape) < 0.25) if within.but else False, others, inside)
+        found: np.ndarray = np.where((random.random(shape) < 0.25) if within.but else False, others, inside)
+        return from_end_to_end(found, low, high) if within.ascending else found
     ends = np.iinfo(dtype) if np.dtype(dtype).itemsize <= 2 else None
     low, high = (int(ends.min), int(ends.max)) if ends is not None else (0 if dtype.startswith("u") else -999, 999)
     extreme = random.choice(np.array([low, low + 1, (low + high) // 2, (low + high) // 2 + 1, high - 1, high]), shape)
     near = random.integers(max(low, -7), 8, shape)
     return np.where(random.random(shape) < (0.5 if has_zeros(seed) else 0.25), extreme, near)
+
+
+def from_end_to_end(numbers: np.ndarray, low: int, high: int) -> np.ndarray:
+    """Numbers in order, as of where rows begin, from the least to the greatest: what two programs make of rows before
+    the first one, or behind the last, is nothing that a difference is looked for in."""
+    found = np.sort(numbers, axis=None)
+    found[:1], found[-1:] = low, high
+    return found.reshape(numbers.shape)

@@ -32,6 +32,7 @@ from samesame.kernels.kernel import Settings, all_told, lift_launch
 from samesame.kernels.launch import Argument, Launch, Memory
 from samesame.kernels.stated import Sum
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict
+from samesame.lift.attempts import Shared, in_time
 from samesame.lift.compose import made_before
 from samesame.lift.contracts import check_contracts
 from samesame.lift.differences import replay_difference
@@ -91,18 +92,21 @@ def lift(
     demand_triton()
     from samesame.kernels.host.launches import capture_launches, contracts_beside, writes_sizes
 
-    assume = (*contracts_beside(target), *assume)
+    assume, shared = (*contracts_beside(target), *assume), Shared(settings.seconds)
 
     def lifted(target: Any) -> Attempt:
         def attempt(more: Sequence[str], literal: bool = False, apart: bool = False) -> Attempt:
             contracts = (*assume, *more)
             captured = capture_launches(target, inputs, assume=contracts, literal=literal, apart=apart)
-            return attempted(target, against, settings, inputs, title, captured)
+            with shared.attempt(captured):
+                return attempted(target, against, settings, inputs, title, captured)
 
         found = of_lengths(attempt)
         if len(set(found.captured.parameters.values())) == len(found.captured.parameters):
             return found
-        several = of_lengths(partial(attempt, apart=True))      # parameters are equal in the example alone
+        several = in_time(partial(of_lengths, partial(attempt, apart=True)))  # they are equal in the example alone
+        if several is None:
+            return found
         if several.rank >= found.rank:
             return several
         if several.verdict.against == "different":
@@ -115,10 +119,11 @@ def lift(
 
     found = lifted(target)
     if not found.is_done and writes_sizes(target):
-        as_written = lifted(AsWritten(target))
-        if as_written.rank > found.rank:
+        as_written = in_time(partial(lifted, AsWritten(target)))
+        if as_written is not None and as_written.rank > found.rank:
             as_written.verdict.notes += elsewhere(found)
             target, found = AsWritten(target), as_written
+    found.verdict.notes += shared.note()
     found.look_at_runs(target, inputs)
     if numerics:
         measure(target, inputs, found.captured, {call: one[0] for call, one in found.lifted.items()})
@@ -132,7 +137,9 @@ def of_lengths(attempt: Callable[..., Attempt]) -> Attempt:
     if min(found.captured.written, default=0) > SHORT and found.proved and found.verdict.against in ("", "same"):
         return found                                    # a longer one is a size, as long as nothing speaks against it
     if meant and found.captured.written and not found.is_done and not breaks_at(found, found.captured.sizes):
-        as_written = under_contracts(partial(attempt, literal=True))
+        as_written = in_time(partial(under_contracts, partial(attempt, literal=True)))
+        if as_written is None:
+            return found
         if as_written.rank > found.rank or (found.breaks and not as_written.breaks):  # at lengths that nobody means
             return as_written
     return found
@@ -341,7 +348,7 @@ def places_apart(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> t
     best, stated = first, list[str]()
     names = dict.fromkeys(name for kernel, _ in first.launched for name in kernel.places)
     for name in list(names)[:MOST_PLACES] if not first.is_done else ():
-        for contract in (f"distinct({name})", f"distinct({name}[{name} >= 0])"):
+        for contract in (f"distinct({name})", f"distinct({name}[{name} >= 0])", f"ascending({name})"):
             found = attempted_again(again, [*stated, contract])
             if found is not None and found.rank > best.rank:
                 best, stated = found, [*stated, contract]

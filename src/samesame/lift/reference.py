@@ -71,6 +71,7 @@ from samesame.lift.joined import FEW, SEVERAL, in_one_range, opened, written_out
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.sigmoids import equal_with_sigmoids_turned
+from samesame.lift.tables import divided_by_tables_equal
 from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, least_assumed, slack, steps
 from samesame.lift.unfolded import unfold
 from samesame.operators import explain
@@ -374,7 +375,9 @@ def written_as(element: torch.Tensor) -> Expr:
 def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequence[Expr]) -> Comparison:
     """Whether output `number_` of the launch and of the reference are equal, where the assumed conditions hold."""
     wanted = in_one_way(right)
-    outcome = prove_tensors_equal(in_one_way(left), wanted, budget=BUDGET)
+    outcome = divided_by_tables_equal(in_one_way(left), wanted, budget=BUDGET)
+    if not isinstance(outcome, Proved):
+        outcome = prove_tensors_equal(in_one_way(left), wanted, budget=BUDGET)
     needed: tuple[str, ...] = ()
     if not isinstance(outcome, Proved):
         first = replace(tries, sizes=tries.sizes[:1])

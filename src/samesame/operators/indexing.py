@@ -14,9 +14,11 @@ from contextvars import ContextVar
 from typing import Any
 
 from samesame.formula.binders import put
+from samesame.formula.binders import replaced as replaced_in
 from samesame.formula.expr import (
     NEG_INF,
     Add,
+    And,
     Compare,
     Expr,
     FloorDiv,
@@ -36,6 +38,7 @@ from samesame.formula.expr import (
     maximum,
     mod,
     mul,
+    not_,
     numeric,
     where,
 )
@@ -258,6 +261,11 @@ def written(
 
     def element(*i: Expr) -> Expr:
         hit, new = hits(*i), value(*i)
+        if not add_to and x.kind != "bool":
+            hit, new = where_it_changes(hit, new, x[i])
+            s = [index(n) for n in extents]
+            if (same := new(*s)).free.isdisjoint(s):       # for every s, so whether any hits says it all
+                return where(folded("any", extents, hit), same, x[i])
         total = folded("sum", extents, lambda *s: where(hit(*s), numeric(new(*s)), 0))
         if add_to:
             return add(x[i], total)
@@ -268,6 +276,32 @@ def written(
         return where(folded("any", extents, hit), total, x[i])
 
     return tensor(x.shape, element, x.kind)
+
+
+Of = Callable[..., Expr]  # what something is for each s
+
+
+def where_it_changes(hit: Of, new: Of, old: Expr) -> tuple[Of, Of]:
+    """What hits an element and the value that it then has, without what only gives the element its old value back: rows
+    that are read where they are written again, some of their elements changed. At most one s may hit."""
+
+    def kept(*s: Expr) -> tuple[Expr, Expr]:
+        at, value = hit(*s), numeric(new(*s))
+        told = {part.left: part.right for part in parts_of(at) if isinstance(part, Compare) and part.op == "="}
+        while isinstance(value, Where):
+            if replaced_in(value.otherwise, told) is old:
+                at, value = and_(at, value.condition), value.then
+            elif replaced_in(value.then, told) is old:
+                at, value = and_(at, not_(value.condition)), value.otherwise
+            else:
+                break
+        return at, value
+
+    return lambda *s: kept(*s)[0], lambda *s: kept(*s)[1]
+
+
+def parts_of(condition: Expr) -> tuple[Expr, ...]:
+    return condition.arguments if isinstance(condition, And) else (condition,)
 
 
 def distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> bool:

@@ -114,6 +114,9 @@ class Simplifier:
                     rest = integers.minus(a, integers.times_(b, k))
                     if self.prover.proves(facts, and_(integers.at_least_zero(rest), integers.less(rest, b))):
                         return k
+                for step, parts, rest in integers.in_steps(a, b):
+                    if self.prover.proves(facts, and_(integers.at_least_zero(rest), integers.less(rest, step))):
+                        return self(integers.quotient(parts, integers.quotient(b, step)), facts)
                 return new
             case Extremum(op, parts) if new.kind == "int":
                 return self._extremum(op, parts, facts)

@@ -5,6 +5,7 @@
     0 <= labels < V or labels == -100          of each element of a tensor of integers
     distinct(slots)                            no two elements of a tensor are equal
     distinct(slots[slots >= 0])                no two of those for which this holds
+    ascending(starts)                          no element is less than the one before
 
 A contract is read as Python writes it, and never run as such: its syntax tree may hold comparisons, whole numbers,
 arithmetic and the names of sizes and tensors, and nothing else. A contract on sizes is one more thing that the host
@@ -25,7 +26,7 @@ import torch
 
 from samesame.evidence import Refused
 from samesame.kernels.host.sizes import Reading
-from samesame.kernels.stated import Distinct, Elements
+from samesame.kernels.stated import Ascending, Distinct, Elements, Stated
 
 LONGEST = 1000  # characters of one contract
 LARGEST = 1 << 63
@@ -124,9 +125,9 @@ def parsed(text: str) -> Iterator[Contract]:
 
 
 def read_contract(contract: Contract, names: Names, is_so: Callable[[Any], bool]) -> Any:
-    """What a contract says: a condition on sizes as an expression of torch's, or Elements or Distinct with the tensor
-    and numbers that its names stand for; None where it says no more than is plain. `is_so` says whether a condition on
-    sizes is true of the example, and takes it to be asked by the host code. Raises Refused."""
+    """What a contract says: a condition on sizes as an expression of torch's, or what is Stated of a tensor, with it
+    and the numbers that its names stand for; None where it says no more than is plain. `is_so` says whether a condition
+    on sizes is true of the example, and takes it to be asked by the host code. Raises Refused."""
     reader = Reader(names)
     try:
         try:
@@ -146,17 +147,19 @@ def read_contract(contract: Contract, names: Names, is_so: Callable[[Any], bool]
 
 
 def is_of_tensor(claim: Any) -> bool:
-    return isinstance(claim, Elements | Distinct)
+    return isinstance(claim, Stated)
 
 
 def finished(claim: Any, reading: Reading, read: Callable[[Any, Reading], Any]) -> Any:
-    """A contract with sizes in the place of torch's symbols, tensors as they are `read`: a condition on sizes, Elements
-    or Distinct."""
+    """A contract with sizes in the place of torch's symbols, tensors as they are `read`: a condition on sizes, or
+    what is Stated of a tensor."""
     match claim:
         case Elements(_, tensor, low, high, _):
             return replace(claim, tensor=read(tensor, reading), low=reading.number(low), high=reading.number(high))
         case Distinct(_, tensor, _, bound):
             return replace(claim, tensor=read(tensor, reading), bound=reading.number(bound))
+        case Ascending(_, tensor):
+            return replace(claim, tensor=read(tensor, reading))
     return reading.condition(claim)
 
 
@@ -170,6 +173,8 @@ class Reader:
         tree: ast.expr = contract.tree
         if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "distinct":
             return self.distinct(tree, contract.text)
+        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "ascending":
+            return self.ascending(tree, contract.text)
         tensors = {part.id for part in self.bare(tree)}
         if not tensors:
             return self.condition(tree)
@@ -271,6 +276,12 @@ class Reader:
                 if own == [False, True]:
                     return Distinct(text, tensor, TURNED[sign], self.number(left))
         raise Refused("write distinct(tensor), or distinct(tensor[tensor >= 0])")
+
+    def ascending(self, tree: ast.Call, text: str) -> Ascending:
+        match tree:
+            case ast.Call(_, [ast.Name(name)], []):
+                return Ascending(text, self.whole_numbers(name))
+        raise Refused("write ascending(tensor)")
 
     def elements(self, tree: ast.expr, name: str, text: str) -> Elements:
         """A range of the elements, and single numbers that they may be besides."""

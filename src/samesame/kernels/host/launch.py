@@ -31,7 +31,7 @@ from samesame.formula.tensor import Dim
 from samesame.graph import Origin
 from samesame.kernels.host.device import TARGET, JITFunction, pretended
 from samesame.kernels.host.versions import defined_at, leaves_out
-from samesame.kernels.stated import Distinct, Elements
+from samesame.kernels.stated import Stated
 from samesame.programs.origins import shown
 
 UNDEFINED = None                            # the contents of memory that nobody has written to
@@ -143,8 +143,8 @@ class Captured:
     `inputs` are the example tensors with values, by the names of the host's variables, `parts` what other variables
     have of these, as slices of them, or are filled with; `outputs` are what the function
     returned, by name. `refused` are sentences about what could not go on. `device` are the facts that the host code
-    asked of a device, which is not there, and what it was told. `contracts` are a user's: conditions on sizes, Elements
-    and Distinct. `solved` are contracts under which sizes follow from numbers that the wrapper worked out of them
+    asked of a device, which is not there, and what it was told. `contracts` are a user's: of sizes, and what is
+    Stated of tensors. `solved` are contracts under which sizes follow from numbers that the wrapper worked out of them
     (D = 24 where D // 2 is 12). `tied` are names of sizes that others tell (K = 2·N), `parameters` is what each of the
     function's own numbers is: a size, one for all that are equal in the example, or a number. `written` are short
     lengths that the host code writes as numbers; `literal` those that are taken as such. `named`: the function has
@@ -165,7 +165,7 @@ class Captured:
     chosen: tuple[Expr, ...] = ()
     refused: tuple[str, ...] = ()
     device: Mapping[str, Any] = field(default_factory=dict)
-    contracts: tuple[Expr | Elements | Distinct, ...] = ()
+    contracts: tuple[Expr | Stated, ...] = ()
     tied: Mapping[str, Dim] = field(default_factory=dict)
     written: tuple[int, ...] = ()
     literal: tuple[int, ...] = ()

@@ -32,7 +32,17 @@ from samesame.formula.expr import (
     rebuild,
     where,
 )
-from samesame.formula.polynomials import Polynomial, by_sum, by_term, orders, plus, polynomial, times, written
+from samesame.formula.polynomials import (
+    Polynomial,
+    by_sum,
+    by_term,
+    in_common,
+    orders,
+    plus,
+    polynomial,
+    times,
+    written,
+)
 
 # ----------------------------------------------------------------------------------------------------------- arithmetic
 
@@ -86,6 +96,20 @@ def _smaller(rest: Polynomial, q: Polynomial) -> Expr:
         q = {monomial: c // common for monomial, c in q.items()}
         return quotient(written(rest), written(q))
     return floordiv(written(rest), written(q))
+
+
+def in_steps(a: Expr, b: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
+    """(d, q, r) with a = d·q + r, for each product d of sizes and indices that divides b, a lone term, and terms of a,
+    shortest first. Where 0 ≤ r < d is known, ⌊a / b⌋ is ⌊q / (b/d)⌋."""
+    terms, divisor = polynomial(a), polynomial(b)
+    if len(divisor) != 1 or len(terms) < 2:
+        return
+    ((atoms, _),) = divisor.items()
+    steps = {common for monomial in terms if (common := in_common(monomial, atoms)) and len(common) < len(atoms)}
+    for step in sorted(steps, key=lambda m: (len(m), orders(m))):
+        whole, rest = by_term(terms, {step: 1})
+        if rest:
+            yield written({step: 1}), written(whole), written(rest)
 
 
 def remainder(a: Expr, b: Expr) -> Expr:

@@ -81,8 +81,11 @@ class _Search:
         ends = [a] if has_sign(c, -1) else [plus(a, slack, -1)] if has_sign(c, 1) else []
         if any(self.succeeds(plus(plus(times(c, end), times(b, rest)), slack)) for end in ends):
             return True
-        lowest = least(q)
-        return has_sign(c, 1) and lowest is not None and self.succeeds(plus(rest, c, lowest))
+        if has_sign(c, 1):
+            lowest = least(q)
+            return lowest is not None and self.succeeds(plus(rest, c, lowest))
+        without = greatest_negated(p, q)  # as the whole number that it is: ⌊j/b⌋ ≤ c − 1 of an index j < c·b
+        return without is not None and self.succeeds(without)
 
     def without_index(self, p: Polynomial, v: Index) -> bool:
         """At both ends of the index's range, of which one is enough where the sign of its factor is known."""
@@ -138,6 +141,12 @@ def is_positive(expr: Expr) -> bool:
 def inside(atom: Expr) -> frozenset[Expr]:
     """Everything that occurs in an atom, ranges of indices included, and the atom itself."""
     return frozenset(walk(atom))
+
+
+def greatest_negated(p: Polynomial, q: FloorDiv) -> Polynomial | None:
+    """A polynomial that is never more than p, with the greatest value of a quotient that p falls with in its place."""
+    above = greatest_without({monomial: -c for monomial, c in p.items()}, q, NOTHING_HELD)
+    return None if above is None else {monomial: -c for monomial, c in above.items()}
 
 
 def greatest_without(p: Polynomial, q: FloorDiv, held: Held) -> Polynomial | None:

@@ -54,7 +54,7 @@ from samesame.kernels.indices import integers
 from samesame.kernels.indices.points import Points, drawn_in
 from samesame.kernels.indices.products import consequences, multiplies
 from samesame.kernels.indices.ranges import holds_by_ranges
-from samesame.kernels.stated import Apart, Sum, followed
+from samesame.kernels.stated import Apart, Rising, Sum, followed
 
 Facts = tuple[Expr, ...]
 Ranges = dict[str, tuple[Expr, Expr]]
@@ -89,6 +89,7 @@ class IndexProver:
     dtypes: Ranges = field(default_factory=dict)  # the same as their dtypes tell, where nothing is assumed
     excepted: dict[str, tuple[int, ...]] = field(default_factory=dict)  # numbers outside of them that elements may be
     distinct: dict[str, Apart] = field(default_factory=dict)  # leaves whose elements are
+    ascending: dict[str, Rising] = field(default_factory=dict)  # leaves whose elements do
     sums: list[Sum] = field(default_factory=list)  # of elements at one place, that are no more than a number
     exhausted: bool = False
 
@@ -168,7 +169,8 @@ class IndexProver:
         started = time.perf_counter()
         try:
             facts_ = [*facts, *self.assumed]
-            facts_ += followed([*facts_, goal], self.distinct) if self.distinct else ()
+            for held in (self.distinct, self.ascending):
+                facts_ += followed([*facts_, goal], held) if held else ()
             facts_ += [fact for one in self.sums for fact in one.told([*facts_, goal])]
             if self._points.refute(facts_, goal):
                 return False

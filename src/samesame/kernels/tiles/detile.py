@@ -39,8 +39,9 @@ from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts, with_fact
 from samesame.kernels.launch import Memory
 from samesame.kernels.tiles.digits import Change, joined, ratios, split, turned
-from samesame.kernels.tiles.memory import element, magnitude
+from samesame.kernels.tiles.memory import element, is_contiguous, magnitude, offset_of
 
+Equation = tuple[Expr, Expr]
 FEW = 8  # values of a program id that are looked at one by one
 SPLITS = 8  # divisions of program ids that are taken apart for one store
 
@@ -153,14 +154,25 @@ def solved(write: Write, simplify: Simplifier) -> Solution | None:
         return None
     write, at = taken_apart(write, at, simplify)
     indices = tuple(index(integers.tidied(const(n))) for n in write.memory.shape)
-    guesses = guess(indices, at)
-    values = {v: simplify(guesses[v]) for v in write.variables if v in guesses and guesses[v].free <= set(indices)}
-    free = tuple(v for v in write.variables if v not in values)
-    covers = condition_of(write, at, indices, values, simplify)
-    solution = Solution(write, indices, values, free, covers, at)
+    solution = told(write, at, indices, list(zip(at, indices, strict=True)), simplify)
+    if any(v in write.offset.free for v in solution.free) and is_contiguous(write.memory):
+        line = write.offset, offset_of(write.memory, indices)
+        by_line = told(write, at, indices, [line], simplify)
+        solution = min(solution, by_line, key=lambda one: len(one.free))
     if write.access.kind != "store" and tells_programs(solution, simplify):
         return overlapping(solution, simplify) or solution
     return solution
+
+
+def told(
+    write: Write, at: tuple[Expr, ...], indices: tuple[Index, ...], equations: list[Equation], simplify: Simplifier
+) -> Solution:
+    """What the equations say of the variables. They hold where the store, somewhere in the tensor, reaches the element
+    at the indices, and only there."""
+    guesses = guess(indices, equations)
+    values = {v: simplify(guesses[v]) for v in write.variables if v in guesses and guesses[v].free <= set(indices)}
+    free = tuple(v for v in write.variables if v not in values)
+    return Solution(write, indices, values, free, condition_of(write, equations, values, simplify), at)
 
 
 def overlapping(solution: Solution, simplify: Simplifier) -> Solution | None:
@@ -176,7 +188,7 @@ def overlapping(solution: Solution, simplify: Simplifier) -> Solution | None:
         for v, (sign, rest) in lines[-1:]:
             values[v] = integers.times_(integers.minus(i, rest), sign)
     free = tuple(v for v in write.variables if v not in values)
-    covers = condition_of(write, solution.at, solution.indices, values, simplify)
+    covers = condition_of(write, list(zip(solution.at, solution.indices, strict=True)), values, simplify)
     return replace(solution, values=values, free=free, covers=covers)
 
 
@@ -251,10 +263,9 @@ def _splits(e: FloorDiv, write: Write, simplify: Simplifier) -> bool:
     return simplify.prover.proves(write.facts, integers.less(0, e.divisor))
 
 
-def guess(indices: tuple[Index, ...], digits: tuple[Expr, ...]) -> dict[Index, Expr]:
-    """Values of the variables in `digits`, read off as digits of the indices, dimension by dimension."""
+def guess(indices: tuple[Index, ...], known: list[Equation]) -> dict[Index, Expr]:
+    """Values of the variables in what is equal, read off as digits of the indices, dimension by dimension."""
     found: dict[Index, Expr] = {}
-    known: list[tuple[Expr, Expr]] = list(zip(digits, indices, strict=True))
     for expr, rest in sorted(rejoined(known), key=lambda pair: len(pair[0].free)):
         expr = by_chunk(integers.tidied(substitute(expr, found)), rest, indices, found)
         factors, others = by_unknown(integers.tidied(substitute(expr, found)), indices)
@@ -293,9 +304,6 @@ def leads_upwards(factor: Expr) -> bool:
     """Whether the longest product in a factor is not subtracted."""
     terms = polynomial(factor)
     return terms[max(terms, key=lambda m: (len(m), polynomials.orders(m)))] > 0
-
-
-Equation = tuple[Expr, Expr]
 
 
 def is_digit(low: Expr, divisor: Expr) -> bool:
@@ -345,7 +353,7 @@ def by_chunk(expr: Expr, i: Expr, indices: tuple[Index, ...], found: dict[Index,
 
 
 def condition_of(
-    write: Write, at: tuple[Expr, ...], indices: tuple[Index, ...], values: dict[Index, Expr], simplify: Simplifier
+    write: Write, equations: list[Equation], values: dict[Index, Expr], simplify: Simplifier
 ) -> Expr:
     """When the guess is a program and lane that write the element, the first ones where some are free; TRUE where that
     is proved for all elements."""
@@ -355,7 +363,7 @@ def condition_of(
     for v, e in whole.items():
         limit = write.within.get(v, integers.less(v, v.extent))
         parts += [integers.at_least_zero(e), substitute(limit, whole)]
-    parts += [integers.equal(substitute(a, whole), i) for a, i in zip(at, indices, strict=True)]
+    parts += [integers.equal(substitute(a, whole), i) for a, i in equations]
     parts.append(substitute(write.condition, whole))
     return simplify(and_(*map(integers.tidied, parts)))
 
