@@ -46,6 +46,7 @@ from samesame.relate.draws import Draw, Extremes, at_extremes
 from samesame.relate.extremes import first_apart
 from samesame.relate.flags import flags_of
 from samesame.relate.generalise_sizes import families_of, generalise_sizes, lowest
+from samesame.relate.handed_on import with_rows_excluded
 from samesame.relate.induction import families_by_induction
 from samesame.relate.lost_sizes import lost_sizes
 from samesame.relate.masks import counts, triangle
@@ -201,7 +202,7 @@ def _establish(
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
         evidence = [found.evidence for found in verdict.roots] + [found.evidence for found in verdict.relations]
         conditions = [condition for one in evidence for condition in one.conditions]
-        verdict.only += _only(conditions)
+        verdict.only += _only(with_rows_excluded(conditions, relating))
         verdict.notes += sides.notes
         verdict.advice = _advice(relation, graphs, values)
         if verdict.verdict == "different":

@@ -107,12 +107,12 @@ class Infinity:
         self.sign = sign
 
     def __add__(self, x: Any) -> Any:
-        return UNDEFINED if isinstance(x, Infinity) and x is not self else self
+        return UNDEFINED if x is UNDEFINED or (isinstance(x, Infinity) and x is not self) else self
 
     def __mul__(self, x: Any) -> Any:
         if isinstance(x, Infinity):
             return TOP if x is self else BOTTOM
-        return UNDEFINED if -ZERO < x < ZERO else TOP if (x > 0) == (self is TOP) else BOTTOM
+        return UNDEFINED if x is UNDEFINED or -ZERO < x < ZERO else TOP if (x > 0) == (self is TOP) else BOTTOM
 
     def __lt__(self, x: Any) -> bool:
         return self is BOTTOM and x is not self

@@ -56,6 +56,7 @@ from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
 
 SOME = "over at least one element"            # a maximum
+NEITHER = f"{SOME}, or neither side is a number"   # and both are the same of what is none
 COUNT = "a count ≠ 0"                         # which ordinary values break: a mask may leave nothing
 NO_EMPTY_COUNT = "no count that both programs divide by is 0"
 BELOW = "< "                                  # a number of rows: an index lies in a table
@@ -87,7 +88,7 @@ class Assumption:
 @dataclass(frozen=True, slots=True)
 class Holds(Assumption):
     """`that` holds wherever `where` does, for all values of the indices that are free in them. `kind` is COUNT, or SOME
-    for the maximum `of`, or nothing. `calls` say how tensors are printed, by name."""
+    or NEITHER for the maximum `of`, or nothing. `calls` say how tensors are printed, by name."""
 
     that: Expr
     where: Expr = TRUE
@@ -99,9 +100,10 @@ class Holds(Assumption):
         if self.kind == COUNT:
             return NO_EMPTY_COUNT
         called = self.changed(partial(_called, dict(self.calls))) if self.calls else self
-        shown = called.of if self.kind == SOME else called.that
+        of_maximum = self.kind in (SOME, NEITHER)
+        shown = called.of if of_maximum else called.that
         printer = Printer(Plain(), And((shown, called.where)))
-        text = f"{printer.show(shown).text} is {SOME}" if self.kind == SOME else _relation(printer, shown)
+        text = f"{printer.show(shown).text} is {self.kind}" if of_maximum else _relation(printer, shown)
         text += "" if called.where is TRUE else f" where {_relation(printer, called.where)}"
         return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
 
@@ -273,6 +275,8 @@ def _is_empty(one: Assumption) -> bool:
 def _implies(one: Assumption, other: Assumption) -> bool:
     """x > 0 says that x ≥ 0 and that x ≠ 0; and what holds everywhere, holds somewhere."""
     if not isinstance(one, Holds) or not isinstance(other, Holds) or one.where not in (TRUE, other.where):
+        return False
+    if one.kind == NEITHER and other.kind != NEITHER:
         return False
     return _says(one.that, other.that) and (one.that is not other.that or one.where is not other.where)
 

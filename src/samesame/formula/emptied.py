@@ -3,17 +3,19 @@
 A proof about a maximum may take for granted that it is over at least one element: of a row that a mask hides whole it
 says nothing, `max_j {x[i, j] if m[i, j] else −∞}`. That row is a case of its own, and a simple one. There the guard of
 the elements is false for every j, so both sides are formulas without it; and where neither has a number left, as 0/0
-and −∞ − (−∞) are none, they agree, too. Where this case is proved as well, nothing is taken for granted.
+and −∞ − (−∞) are none, they agree, too. Where both are numbers, and the same ones, nothing is taken for granted; where
+both are the same of what is no number, that is said: a proof that begins with these tensors is one about numbers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 
-from samesame.formula.assumptions import SOME, Assumption, Holds
+from samesame.formula.assumptions import NEITHER, SOME, Assumption, Holds
 from samesame.formula.binders import replaced
 from samesame.formula.expr import (
     FALSE,
@@ -36,27 +38,19 @@ from samesame.formula.expr import (
 )
 from samesame.formula.sizes import at_least
 
-Conditions = tuple[Assumption, ...]
-Prove = Callable[[Expr, Expr], Conditions | None]       # the conditions of a proof, if there is one
 
-
-def without_empty(conditions: Conditions, left: Expr, right: Expr, prove: Prove) -> Conditions:
-    """The conditions of a proof, less those of maxima over nothing in whose case the sides are the same as well; more
-    by what that takes for granted."""
+def without_empty(conditions: tuple[Assumption, ...], left: Expr, right: Expr) -> tuple[Assumption, ...]:
+    """The conditions of a proof, less those of maxima over nothing in whose case both sides are one number, at sight;
+    where both are one infinity, or NaN, the condition says so."""
     kept: list[Assumption] = []
     for one in conditions:
         case = _where_empty(one, left, right) if isinstance(one, Holds) and one.kind == SOME else None
-        taken = None if case is None else _same(*case, prove)
-        kept += (one,) if taken is None else taken
+        mine, yours = (None, None) if case is None else map(_value, case)
+        if mine != yours or mine in (None, Nothing.EITHER):
+            kept.append(one)
+        elif isinstance(mine, Nothing) and isinstance(one, Holds):
+            kept.append(replace(one, kind=NEITHER))
     return tuple(dict.fromkeys(kept))
-
-
-def _same(left: Expr, right: Expr, prove: Prove) -> Conditions | None:
-    mine, yours = _value(left), _value(right)
-    if mine == yours and mine not in (None, Nothing.EITHER):
-        return ()
-    taken = prove(left, right)
-    return None if taken is None or any(isinstance(one, Holds) and one.kind == SOME for one in taken) else taken
 
 
 def _where_empty(one: Holds, left: Expr, right: Expr) -> tuple[Expr, Expr] | None:
@@ -131,7 +125,7 @@ def _truth(condition: Expr) -> bool | None:
             return value
         case Compare("=", a, b):
             x, y = _value(a), _value(b)
-            return None if x is None or y is None or Nothing.NAN in (x, y) else x == y
+            return None if {x, y} & {None, Nothing.NAN, Nothing.EITHER} else x == y
         case _:
             return None
 

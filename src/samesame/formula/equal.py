@@ -111,12 +111,8 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     left, right = numeric(left), numeric(right)
     deadline = time.thread_time() + budget.seconds
 
-    def conditions(left: Expr, right: Expr) -> tuple[Assumption, ...] | None:
-        again = _attempts(left, right, budget, deadline)
-        return again.conditions if isinstance(again, Proved) else None
-
     def whole(found: Proved, left: Expr, right: Expr) -> Proved:
-        return replace(found, conditions=without_empty(found.conditions, left, right, conditions))
+        return replace(found, conditions=without_empty(found.conditions, left, right))
 
     first = _attempts(left, right, budget, deadline)
     with deep_recursion():

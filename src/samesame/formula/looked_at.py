@@ -13,7 +13,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from samesame.formula.assumptions import Assumption, Holds
+from samesame.formula.assumptions import NEITHER, Assumption, Holds
 from samesame.formula.evaluate import Array, Evaluation
 from samesame.formula.expr import And, Compare, Expr, Index, Or, Unsupported, not_
 
@@ -24,7 +24,7 @@ Truths = NDArray[np.bool_]
 
 def broken(one: Assumption, values: Mapping[str, Array], sizes: Mapping[str, int]) -> str:
     """Where these values break it, in words; nothing where they keep it, or nobody can tell."""
-    if not isinstance(one, Holds):
+    if not isinstance(one, Holds) or one.kind == NEITHER:              # then it holds otherwise
         return ""
     axes = tuple(sorted(one.that.free | one.where.free, key=lambda v: -v.serial))
     try:

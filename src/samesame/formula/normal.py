@@ -14,10 +14,9 @@ from math import prod
 
 from samesame.formula import matrices
 from samesame.formula.complements import complemented
-from samesame.formula.defined import assume_defined, is_mean_of_exponentials, is_number
+from samesame.formula.defined import assume_defined, has_values, is_mean_of_exponentials, is_number
 from samesame.formula.effort import current, meant_under, remember, step
 from samesame.formula.expr import (
-    NEG_INF,
     ZERO,
     Add,
     And,
@@ -516,9 +515,6 @@ def compared(head: str, form: Form) -> Cases:
 def _compared(op: str, left: Expr, right: Expr) -> Cases:
     if PLUS_INFINITY in (left, right):
         left, right = negated(right), negated(left)
-    zero = _at_infinity(left if right is NEG_INF else right) if op == "=" and NEG_INF in (left, right) else None
-    if zero is not None:
-        return _compared("=", zero, ZERO)
     a, b = normal(left), normal(right)
     if a.has(MINUS_INFINITY) or b.has(MINUS_INFINITY):
         return _compared_with_infinity(op, a, b)
@@ -535,22 +531,12 @@ def _compared(op: str, left: Expr, right: Expr) -> Cases:
     return compared("zero", subtract(a, b))
 
 
-def _at_infinity(e: Expr) -> Expr | None:
-    """What is 0 where e is −∞, as floating point has it: log 0 and −1/0. What is asked for there is no number."""
-    match e:
-        case Fn("log", base) if is_nonnegative(normal(base)):
-            return base
-        case Mul((Num(sign), Pow(base, exponent))) if sign < 0 and exponent < 0 and is_nonnegative(normal(base)):
-            return base
-    return None
-
-
 def _compared_with_infinity(op: str, a: Form, b: Form) -> Cases:
-    """Reals are finite: −∞ equals only −∞ and lies below everything else."""
+    """Reals are finite: −∞ equals only −∞ and lies below everything else. What may have a pole, as log x and 1/x have
+    one at 0, is not finite there."""
     current().infinite = True
-    for form in (a, b):
-        if not form.has(MINUS_INFINITY):
-            assume_defined(form)
+    if not all(form.has(MINUS_INFINITY) or has_values(form) for form in (a, b)):
+        raise Unsupported("what may be infinite itself is compared with an infinity")
 
     def infinite(form: Form) -> Cases:
         return cases_of(by_cells(form, lambda on_cell: constant(int(is_minus_infinity(on_cell)))))

@@ -48,6 +48,7 @@ from samesame.relate.carried import carried, counted
 from samesame.relate.draws import take_draws
 from samesame.relate.exact import MUCH, exact, written
 from samesame.relate.formulas import numbers_in
+from samesame.relate.handed_on import with_rows_excluded
 from samesame.relate.joined import JoinProposer
 from samesame.relate.joint import Typed, moved_type
 from samesame.relate.layout import Layout, Whole, build
@@ -390,7 +391,7 @@ def write(verdict: Refinement, found: Established, roots: list[Root], run: Run) 
     given = {node.name for node in relating.right.nodes if node.is_source}
     verdict.input_relation = [relation for relation in relations if relation.right in given]
     verdict.relations = [relation for relation in relations if relation.right not in given]
-    used = [said for relation in relations for said in relation.evidence.conditions]
+    used = with_rows_excluded((said for relation in relations for said in relation.evidence.conditions), relating)
     verdict.provided += [*ties_excluded(used), *provisos(used)]
     verdict.unpaired = [relating.left[name].origin.parameter or name for name in relating.inputs.unpaired_left]
     verdict.notes = _notes(verdict, found, run)

@@ -9,7 +9,7 @@ part may end is a lookup. A tensor that is cut again at once is passed over: its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import torch
@@ -31,6 +31,7 @@ from samesame.relate.propose import (
 
 PARTS = 64                  # of one tensor
 _CHOICES = 8                # of tensors that are equal in value
+_HITS = 4                   # places in one tensor where a part may begin
 _PLACES = 4096              # along a dimension that is gone through
 CUTS = frozenset(f"aten.{name}" for name in (
     "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow", "tensor_split"))
@@ -84,18 +85,16 @@ class JoinProposer:
         return tuple(parts)
 
     def _torn(self, runs: Sequence[torch.Tensor], start: int) -> tuple[int, list[tuple[str, Layout]]]:
-        """A row of many tensors that is cut in equal shares is cut within one: the share ends with the beginning of
-        it, or begins with its end. Where that stops, and the left tensor."""
+        """A row of many tensors that is cut in equal shares is cut within one: a share ends with the beginning of a
+        tensor, and begins with the end of one. Where that part stops, and what it is a part of."""
         row = runs[self._draw]
-        near = TOLERANCE * float(row.abs().max())
         found, stop = list[tuple[str, Layout]](), start
         for name, whole in self._rows:
             size = whole[self._draw].numel()
-            for place in ((whole[self._draw] - row[start]).abs() <= near).nonzero().flatten().tolist():
-                end = start + min(size - place, len(row) - start)
-                torn = (place == 0 and end == len(row)) or (start == 0 and place + end == size)
-                pieces = (of_left[place:place + end - start] for of_left in whole)
-                if torn and end > stop and all(agree(a, b[start:end]) for a, b in zip(pieces, runs, strict=True)):
+            for place, end in _ends(whole[self._draw], row, start):
+                pieces = [(of_left[place:place + end - start], run[start:end])
+                          for of_left, run in zip(whole, runs, strict=True)]
+                if end > stop and all(agree(*pair) for pair in pieces):
                     flat = Whole(name) if self._left[0][name].dim() == 1 else Reshape(Whole(name), (size,))
                     found, stop = [(name, Slice(flat, 0, place, place + end - start))], end
         return stop, found
@@ -106,6 +105,18 @@ class JoinProposer:
         real = [name for name, value in self._left[0].items()
                 if isinstance(value, torch.Tensor) and value.dtype.is_floating_point and value.numel() > 1]
         return [(name, [run[name].flatten() for run in self._left]) for name in real]
+
+
+def _ends(whole: torch.Tensor, row: torch.Tensor, start: int) -> Iterator[tuple[int, int]]:
+    """Where in a tensor a part of the row may begin that goes on to the row's end, or begins it and goes on to the
+    tensor's; and where it ends in the row."""
+    near, left = TOLERANCE * float(row.abs().max()), len(row) - start
+    if len(whole) > left and abs(float(whole[0] - row[start])) <= near:
+        yield 0, len(row)
+    if start == 0:
+        first = max(len(whole) - len(row), 0) + 1
+        places = ((whole[first:] - row[0]).abs() <= near).nonzero().flatten()[:_HITS] + first
+        yield from ((place, len(whole) - place) for place in places.tolist())
 
 
 def cut_again(graph: Graph) -> frozenset[str]:
