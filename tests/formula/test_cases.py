@@ -189,3 +189,10 @@ def test_a_range_that_an_integer_ends_is_of_the_case(last, holds):
     one, two = (lambda i: exp(x[i, 0])), (lambda i: exp(x[i, 0]) + exp(x[i, last]))
     written = tensor((TOKENS,), lambda i: where(eq(many[i], 0), 0, where(eq(many[i], 1), one(i), two(i))))
     assert isinstance(prove_by_cases(ragged, written, budget=BUDGET), holds)
+
+
+def test_integers_that_are_bounded_on_one_side_alone_are_too_many():
+    """A range may be longer than `len` can say."""
+    wide = leaf("wide", (TOKENS,), "int", (-(1 << 63), EXPERTS))
+    sides = tensor((TOKENS,), lambda i: x[i, 0] * wide[i]), tensor((TOKENS,), lambda i: x[i, 0] * wide[i] + y[i, 0])
+    assert isinstance(prove_by_cases(*sides, budget=BUDGET), NotProved)

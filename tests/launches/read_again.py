@@ -40,7 +40,8 @@ def reference_scaled_before(x, h, w):
 
 
 @triton.jit
-def twice(x_ptr, out_ptr, n, SHIFT: tl.constexpr, STORED: tl.constexpr, READ: tl.constexpr, LEFT: tl.constexpr):
+def twice(x_ptr, out_ptr, n, SHIFT: tl.constexpr, STORED: tl.constexpr, READ: tl.constexpr, LEFT: tl.constexpr,
+          WAITS: tl.constexpr):
     """out = what x holds after x + 1 is stored there, and the next lane's, or not all of it is stored."""
     x_ptr += tl.program_id(0) * n
     out_ptr += tl.program_id(0) * n
@@ -48,22 +49,48 @@ def twice(x_ptr, out_ptr, n, SHIFT: tl.constexpr, STORED: tl.constexpr, READ: tl
         cols = start + tl.arange(0, STORED)
         x = tl.load(x_ptr + cols, mask=cols < n, other=0.0)
         tl.store(x_ptr + cols, x + 1, mask=cols < n - LEFT)
+    if WAITS:
+        tl.debug_barrier()
     for start in range(0, n, READ):
         cols = start + tl.arange(0, READ)
         y = tl.load(x_ptr + cols + SHIFT, mask=cols < n - SHIFT, other=0.0)
         tl.store(out_ptr + cols, y, mask=cols < n)
 
 
-def stored_and_read(x, shift=0, read=128, left=0):
+def stored_and_read(x, shift=0, read=128, left=0, waits=True, blocks=1):
     rows, n = x.shape
     out = torch.empty(rows, n, device="cuda")
-    twice[(rows,)](x, out, n, SHIFT=shift, STORED=128, READ=read, LEFT=left)
+    twice[(rows,)](x, out, n, SHIFT=shift, STORED=128, READ=read, LEFT=left, WAITS=waits, num_ctas=blocks)
     return x, out
 
 
 def launch_twice(rows=5, n=300):
     x = torch.randn(rows, n, device="cuda")
     return stored_and_read(x)
+
+
+def launch_twice_without_waiting(rows=5, n=300):
+    """How many elements a thread has is chosen for a load by all loads beside it, and for a store by itself."""
+    return stored_and_read(torch.randn(rows, n, device="cuda"), waits=False)
+
+
+def launch_twice_by_two_blocks(rows=5, n=300):
+    """Threads of one block wait for each other there, and for no other block."""
+    return stored_and_read(torch.randn(rows, n, device="cuda"), blocks=2)
+
+
+@triton.jit
+def wiped(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    cols = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + cols, 2 * tl.load(x_ptr + cols, mask=cols < n), mask=cols < n)
+    tl.store(x_ptr + cols, tl.zeros([BLOCK], dtype=tl.float32), mask=cols < n)
+
+
+def launch_wiped(n=300):
+    """Nothing that is stored in x is made of what was read there."""
+    x, out = torch.randn(n, device="cuda"), torch.empty(n, device="cuda")
+    wiped[(triton.cdiv(n, 128),)](x, out, n, BLOCK=128)
+    return out
 
 
 def launch_twice_shifted(rows=5, n=300):

@@ -9,6 +9,8 @@ import pytest
 pytest.importorskip("triton")
 
 from lifted import Lifted
+from samesame.kernels.aliasing import SAME_THREADS
+from samesame.kernels.execution.barriers import GRANTED
 from samesame.lift import lift, tried
 
 FILE = Path(__file__).parents[1] / "launches" / "read_again.py"
@@ -39,6 +41,7 @@ def test_the_formula_is_what_the_interpreter_stores(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [
+    "twice_without_waiting", "twice_by_two_blocks",
     "twice_shifted", "twice_in_other_tiles", "twice_but_the_last", "twice_of_more", "one_place", "stored_over",
     "stored_ahead", "many_times", "through_a_view", "with_the_next_row",
     "chosen_at_once", "chosen_behind_the_sum", "chosen_within", "chosen_by_a_warp", "chosen_beside_tiles",
@@ -46,6 +49,12 @@ def test_the_formula_is_what_the_interpreter_stores(name: str) -> None:
 ])
 def test_where_another_lane_turn_or_program_may_be_there_first_nothing_is_verified(name: str) -> None:
     assert LAUNCHES.kernel(name).verdict != "verified"
+
+
+def test_that_a_lane_lies_in_one_thread_is_told_where_nothing_else_puts_a_read_and_a_store_in_order() -> None:
+    assert SAME_THREADS in LAUNCHES.kernel("wiped").preconditions
+    assert SAME_THREADS not in LAUNCHES.kernel("twice").preconditions
+    assert GRANTED in LAUNCHES.kernel("added_and_scaled").preconditions
 
 
 @pytest.mark.parametrize("name, reference", [

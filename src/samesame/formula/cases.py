@@ -137,7 +137,7 @@ def _by_integers(indices: tuple[Index, ...], left: Expr, right: Expr) -> Iterato
             if isinstance(e, Load) and e.kind == "int" and _values(e) and e.free <= frozenset(indices):
                 spelled.setdefault(_place(e), []).append(e)
     choices = [_values(loads[0]) for loads in spelled.values()]
-    total = prod(map(len, choices))
+    total = prod(max(0, each.stop - each.start) for each in choices)             # more than len can say, of some
     if 1 < total <= MOST:
         cases: list[dict[Expr, Expr]] = [
             {load: const(value) for value, loads in zip(chosen, spelled.values(), strict=True) for load in loads}

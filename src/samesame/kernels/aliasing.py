@@ -1,16 +1,18 @@
 """What a kernel reads: what was there before the launch, or what the same lane stored before.
 
-Programs are in no order, and neither are the lanes of one between two barriers, but that each does one thing after the
-other. So where a read and a write may meet, they must be of one program, and the write the later one: of the same lane
-(tiles of one shape count as lying in the same threads), or with a barrier in between. What a read gives of an earlier
-store of its own lane is decided when it is executed; here it is shown that nobody else has stored there.
+Programs are in no order, and neither are the threads of one between two barriers. So where a read and a write may meet,
+they must be of one program, and the write the later one: with a barrier in between, or of the same lane, if what it
+stores is made of what was read. A lane of two tiles of one shape need not lie in one thread, for how many elements a
+thread has of a tile is the compiler's choice at each load and store: that it does is taken for granted, and told, where
+nothing else puts them in order. What a read gives of an earlier store of its own lane is decided when it is executed;
+here it is shown that nobody else has stored there, and, of a loop that is over, that all threads wait in between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from samesame.formula.expr import TRUE, ZERO, Expr, Index, and_, not_, substitute
+from samesame.formula.expr import TRUE, ZERO, Expr, Index, Load, and_, not_, substitute, walk
 from samesame.kernels.execution.barriers import Barrier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts, with_fact
@@ -18,13 +20,14 @@ from samesame.kernels.obligations import Kernel, at_same_element, copied, share,
 from samesame.kernels.tiles.detile import Write
 from samesame.kernels.verdict import Obligation
 
+SAME_THREADS = "a lane of tiles of one shape lies in the same thread each time"
 Copy = Mapping[Index, Expr]  # variables of an access, as those of one program, iteration and lane
 
 
 def undisturbed(kernel: Kernel) -> tuple[Obligation, tuple[str, ...]]:
     """What the kernel reads is what was there before the launch, or what the same lane stored before; and what is taken
     for granted for that."""
-    granted: dict[str, None] = {}
+    granted: dict[str, None] = dict.fromkeys([SAME_THREADS] * kernel.machine.reads_back)
     with timed(Obligation("aliasing", "proved", "no program or lane reads what another one writes")) as found:
         for read in (*kernel.reads, *kernel.echoes):
             for write in kernel.writes:
@@ -64,25 +67,35 @@ def reads_what_it_should(kernel: Kernel, read: Write, write: Write, granted: dic
 
     alike = read.access.pointers.shape == write.access.pointers.shape and are_equal(read.lanes, write.lanes)
     if read.access.own is write.access:
-        return alike and are_equal(read.access.loops, write.access.loops)
+        turns = alike and are_equal(read.access.loops, write.access.loops)
+        return turns and waits_between(kernel, write, read, known, mine, granted)
     shared = [t for t in read.access.loops if t in write.access.loops]
     later = read.access.number < write.access.number
     if not shared:
-        return later and (alike or waits_between(kernel, read, write, known, mine, granted))
+        return later and (waits_between(kernel, read, write, known, mine, granted)
+                          or (alike and in_one_thread(read, write, granted)))
     (outer, *inner) = shared
     if not alike or inner or outer not in mine or outer not in theirs:
         return False
     when = integers.at_most(mine[outer], theirs[outer]) if later else integers.less(mine[outer], theirs[outer])
-    return prover.proves(known, when)
+    return prover.proves(known, when) and in_one_thread(read, write, granted)
+
+
+def in_one_thread(read: Write, write: Write, granted: dict[str, None]) -> bool:
+    """What a lane stores it has read before if it is made of that: values are brought to the threads that store them.
+    Else it is taken for granted that it is the same thread."""
+    made_of_it = any(isinstance(e, Load) and e.leaf.name.rstrip("*") == read.memory.name for e in walk(write.value))
+    granted |= {} if made_of_it else {SAME_THREADS: None}
+    return True
 
 
 def waits_between(
-    kernel: Kernel, read: Write, write: Write, known: Facts, mine: Copy, granted: dict[str, None]
+    kernel: Kernel, first: Write, second: Write, known: Facts, mine: Copy, granted: dict[str, None]
 ) -> bool:
-    """Whether all lanes of a program have read before any of them writes. A barrier in a loop with one of the two does
-    not count: where it has come to stand, in front of the loop or behind it, is the compiler's choice."""
-    around = {*read.access.loops, *write.access.loops}
-    between = (b for b in kernel.machine.barriers if read.access.number < b.number <= write.access.number)
+    """Whether all lanes of a program have done the one before any of them does the other. A barrier in a loop with one
+    of the two does not count: where it has come to stand, before the loop or behind it, is the compiler's choice."""
+    around = {*first.access.loops, *second.access.loops}
+    between = (b for b in kernel.machine.barriers if first.access.number < b.number <= second.access.number)
     for barrier in sorted(between, key=lambda b: b.granted):         # those that are written first
         if around.isdisjoint(barrier.loops) and is_reached(kernel, barrier, known, mine):
             granted |= {barrier.granted: None} if barrier.granted else {}

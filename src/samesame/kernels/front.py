@@ -61,6 +61,7 @@ def launch_of(recorded: Any, captured: Any, covered: Covered = frozenset()) -> L
         put_back=put_back(recorded, captured),
         stated=stated_of(captured, passed),
         leaves_out=recorded.leaves_out,
+        blocks=recorded.options.get("num_ctas") or 1,
     )
     chosen = captured.choices or captured.unread or launch.written_down
     return replace(launch, trusted="example" if chosen else "sizes")

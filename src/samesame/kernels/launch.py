@@ -78,6 +78,7 @@ class Launch:
     put_back: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     stated: Mapping[str, tuple[Stated, ...]] = field(default_factory=dict)
     leaves_out: bool = False
+    blocks: int = 1  # of threads, that run one program
     made: Mapping[str, Tensor] = field(default_factory=dict, repr=False)
     values: Callable[[str], Any] | None = field(default=None, repr=False)
 

@@ -67,6 +67,7 @@ def load(machine: Machine, operation: Operation, operands: list[Value]) -> Tenso
         raise Refused(f"{place}: {memory.name} holds {memory.element}, and is read as {held.element}")
     own = own_store(machine, pointers, mask)
     machine.own.append(own is not None)
+    machine.reads_back = machine.reads_back or (own is not None and not own.turns)
     if own is None or own.turns:
         store = own.store if own is not None else None
         number = len(machine.accesses)

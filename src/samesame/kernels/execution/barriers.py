@@ -43,7 +43,7 @@ def note_barrier(machine: Machine, operation: Operation, env: Environment) -> No
     """Note that threads wait at an operation, if they do."""
     reduces = operation.name == "tt.reduce" and brings_together(machine, operation, env)
     of_global_memory = operation.name in WRITTEN and operation.text.split()[:1] != ["local"]
-    if reduces or of_global_memory:
+    if reduces or (of_global_memory and machine.launch.blocks == 1):           # only those of one block wait there
         here = tuple(machine.path), tuple(machine.loops), len(machine.accesses)
         machine.barriers.append(Barrier(*here, GRANTED if reduces else ""))
 

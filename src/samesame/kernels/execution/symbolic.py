@@ -113,6 +113,7 @@ class Machine:
     programs: tuple[Index, ...] = ()
     accesses: list[Access] = field(default_factory=list)
     own: list[bool] = field(default_factory=list)  # of each load so far, whether it gives what its lane has stored
+    reads_back: bool = False  # what was stored in the same iteration
     barriers: list[Barrier] = field(default_factory=list)
     arithmetic: list[Arithmetic] = field(default_factory=list)
     path: list[Expr] = field(default_factory=list)
