@@ -222,7 +222,8 @@ def test_nothing_of_one_rank_is_left_for_the_next():
     assert str(first["sub"].args[1]) == "0" and str(second["sub"].args[1]) == "5"      # where each rank's words start
 
 
-def test_tracebacks_do_not_begin_with_a_rank_afterwards(capsys):
+def test_tracebacks_do_not_begin_with_a_rank_afterwards(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)           # whatever a test before has left there
     capture_ranks(lambda rank, size: torch.sin, (torch.ones(2),), 2)
     sys.excepthook(ValueError, ValueError("wrong"), None)
     assert capsys.readouterr().err == "ValueError: wrong\n"

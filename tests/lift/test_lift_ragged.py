@@ -70,7 +70,7 @@ def test_of_elements_that_ascend_the_later_one_is_no_less() -> None:
     assert not prover.proves((), integers.at_most(one, outside))      # nothing is known of what lies beyond the tensor
 
 
-@pytest.mark.parametrize("seed, distinct", product(range(4), [False, True]))
+@pytest.mark.parametrize("seed, distinct", [*product(range(4), [False, True])])
 def test_what_is_drawn_of_them_ascends_from_end_to_end(seed: int, distinct: bool) -> None:
     starts = leaf("starts", (6,), "int")
     row = drawn([starts], {}, seed, {"starts": Held(0, 20, (), distinct, distinct, True)}, {})["starts"]
