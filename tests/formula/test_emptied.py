@@ -156,6 +156,13 @@ def where_shown(x, m):
     return torch.where(m, 0.0, by_parts(x, m))
 
 
+def test_what_is_shared_many_times_over_is_looked_at_once():
+    e = NEG_INF + -NEG_INF
+    for _ in range(2000):
+        e = exp(e) * exp(-e)
+    assert _value(e) is Nothing.NAN
+
+
 @pytest.mark.parametrize("other", [by_parts, nothing_of_nothing])
 def test_a_headline_says_that_rows_hidden_whole_are_left_out_where_the_sides_part_on_them(other):
     verdict = check(plain, other, (torch.randn(2, 3), MASK))

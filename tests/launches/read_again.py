@@ -86,6 +86,21 @@ def wiped(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(x_ptr + cols, tl.zeros([BLOCK], dtype=tl.float32), mask=cols < n)
 
 
+@triton.jit
+def filled(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    cols = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    last = tl.load(x_ptr + n)
+    tl.store(out_ptr + cols, 2 * tl.load(x_ptr + cols, mask=cols < n), mask=cols < n)
+    tl.store(x_ptr + cols, tl.zeros([BLOCK], dtype=tl.float32) + last, mask=cols < n)
+
+
+def launch_filled(n=300):
+    """What is stored in x is made of another element of x."""
+    x, out = torch.randn(n + 1, device="cuda"), torch.empty(n, device="cuda")
+    filled[(triton.cdiv(n, 128),)](x, out, n, BLOCK=128)
+    return out
+
+
 def launch_wiped(n=300):
     """Nothing that is stored in x is made of what was read there."""
     x, out = torch.randn(n, device="cuda"), torch.empty(n, device="cuda")

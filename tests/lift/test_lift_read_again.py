@@ -52,7 +52,8 @@ def test_where_another_lane_turn_or_program_may_be_there_first_nothing_is_verifi
 
 
 def test_that_a_lane_lies_in_one_thread_is_told_where_nothing_else_puts_a_read_and_a_store_in_order() -> None:
-    assert SAME_THREADS in LAUNCHES.kernel("wiped").preconditions
+    for name in ("wiped", "filled"):
+        assert SAME_THREADS in LAUNCHES.kernel(name).preconditions
     assert SAME_THREADS not in LAUNCHES.kernel("twice").preconditions
     assert GRANTED in LAUNCHES.kernel("added_and_scaled").preconditions
 

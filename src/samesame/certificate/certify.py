@@ -216,8 +216,8 @@ class _Certificate:
 
     def claim(self, block: Block) -> dict[str, Any]:
         """The two formulas that were proved equal. A byte is between 0 and 255: numbers for it are drawn from there."""
-        inputs = [node for node in block.graph.nodes if node.operator == "input"]
-        bytes_: dict[str, Range] = {node.name: BYTE for node in inputs if str(node.type.dtype) == "uint8"}  # type: ignore
+        bytes_: dict[str, Range] = {node.name: BYTE for node in block.graph.nodes if node.operator == "input"
+                                    and isinstance(node.type, TensorType) and node.type.dtype == "uint8"}
         with self.prover.reading(block.key):
             return dag.claim(*meanings(replace(block, ranges=bytes_ | block.ranges)))
 

@@ -10,7 +10,7 @@ both are the same of what is no number, that is said: a proof that begins with t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
@@ -95,36 +95,44 @@ Value = Fraction | Nothing | None                       # None: not known
 
 def _value(e: Expr) -> Value:
     """The value of an expression that is one, whatever the tensors hold, where it can be told at sight."""
+    values: dict[Expr, Value] = {}
+    for part in walk(e):                                # what it is made of comes before
+        values[part] = _made(part, values)
+    return values[e]
+
+
+def _made(e: Expr, of: Mapping[Expr, Value]) -> Value:
+    """The value of an expression, given those of what it is made of."""
     match e:
         case Num(value):
             return value
         case NegInf():
             return Nothing.BELOW
         case Add(terms):
-            return _sum([_value(term) for term in terms])
+            return _sum([of[term] for term in terms])
         case Mul(factors):
-            return _product([_value(factor) for factor in factors])
+            return _product([of[factor] for factor in factors])
         case Pow(base, exponent):
-            return _power(_value(base), exponent)
+            return _power(of[base], exponent)
         case Fn("exp", argument):
-            return _of_exp(_value(argument))
+            return _of_exp(of[argument])
         case Fn("log", argument):
-            return Nothing.NAN if _value(argument) is Nothing.NAN else None
+            return Nothing.NAN if of[argument] is Nothing.NAN else None
         case Fold("max" | "min" | "sum" | "prod" as monoid, bound, body):
-            return _folded(monoid, _value(body)) if all((at_least(v.extent) or 0) > 0 for v in bound) else None
+            return _folded(monoid, of[body]) if all((at_least(v.extent) or 0) > 0 for v in bound) else None
         case Where(condition, then, otherwise):
-            chosen = _truth(condition)
-            return None if chosen is None else _value(then if chosen else otherwise)
+            chosen = _truth(condition, of)
+            return None if chosen is None else of[then if chosen else otherwise]
         case _:
             return None
 
 
-def _truth(condition: Expr) -> bool | None:
+def _truth(condition: Expr, of: Mapping[Expr, Value]) -> bool | None:
     match condition:
         case Truth(value):
             return value
         case Compare("=", a, b):
-            x, y = _value(a), _value(b)
+            x, y = of[a], of[b]
             return None if {x, y} & {None, Nothing.NAN, Nothing.EITHER} else x == y
         case _:
             return None

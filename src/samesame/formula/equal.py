@@ -112,7 +112,8 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
     deadline = time.thread_time() + budget.seconds
 
     def whole(found: Proved, left: Expr, right: Expr) -> Proved:
-        return replace(found, conditions=without_empty(found.conditions, left, right))
+        with deep_recursion():
+            return replace(found, conditions=without_empty(found.conditions, left, right))
 
     first = _attempts(left, right, budget, deadline)
     with deep_recursion():

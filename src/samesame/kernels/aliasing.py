@@ -72,21 +72,27 @@ def reads_what_it_should(kernel: Kernel, read: Write, write: Write, granted: dic
     shared = [t for t in read.access.loops if t in write.access.loops]
     later = read.access.number < write.access.number
     if not shared:
-        return later and (waits_between(kernel, read, write, known, mine, granted)
-                          or (alike and in_one_thread(read, write, granted)))
+        if not later or waits_between(kernel, read, write, known, mine, granted):
+            return later
+        if alike:
+            grant_one_thread(write, granted)
+        return alike
     (outer, *inner) = shared
     if not alike or inner or outer not in mine or outer not in theirs:
         return False
     when = integers.at_most(mine[outer], theirs[outer]) if later else integers.less(mine[outer], theirs[outer])
-    return prover.proves(known, when) and in_one_thread(read, write, granted)
-
-
-def in_one_thread(read: Write, write: Write, granted: dict[str, None]) -> bool:
-    """What a lane stores it has read before if it is made of that: values are brought to the threads that store them.
-    Else it is taken for granted that it is the same thread."""
-    made_of_it = any(isinstance(e, Load) and e.leaf.name.rstrip("*") == read.memory.name for e in walk(write.value))
-    granted |= {} if made_of_it else {SAME_THREADS: None}
+    if not prover.proves(known, when):
+        return False
+    grant_one_thread(write, granted)
     return True
+
+
+def grant_one_thread(write: Write, granted: dict[str, None]) -> None:
+    """Take for granted that a lane reads in the thread in which it stores, unless what it stores is made of the element
+    that it read there: values are brought to the threads that store them."""
+    reads = (e for e in walk(write.value) if isinstance(e, Load) and e.leaf.name.rstrip("*") == write.memory.name)
+    if not any(e.indices == (write.offset,) for e in reads):
+        granted[SAME_THREADS] = None
 
 
 def waits_between(
