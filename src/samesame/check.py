@@ -36,7 +36,7 @@ from samesame.operators.execute import execute
 from samesame.operators.hiding import HIDDEN
 from samesame.operators.hiding import told as told_of_hidden
 from samesame.operators.numbers import LOWEST
-from samesame.operators.provisos import provisos
+from samesame.operators.provisos import is_of_nothing, provisos
 from samesame.operators.table import packet
 from samesame.relate.arrangement import in_common
 from samesame.relate.carried import carried, counted
@@ -47,6 +47,7 @@ from samesame.relate.extremes import first_apart
 from samesame.relate.flags import flags_of
 from samesame.relate.generalise_sizes import families_of, generalise_sizes, lowest
 from samesame.relate.handed_on import with_rows_excluded
+from samesame.relate.hidden_rows import with_hidden_rows
 from samesame.relate.induction import families_by_induction
 from samesame.relate.lost_sizes import lost_sizes
 from samesame.relate.masks import counts, triangle
@@ -155,6 +156,7 @@ def _establish(
         verdict.only += tried.without
         verdict.only += dict.fromkeys(f"if {told}" for graph in graphs for told in taken_for_granted(graph))
         extremes = tried.apart if extremes.draw is None and tried.apart.draw is not None else extremes
+        as_drawn = graphs
         if extremes.draw is not None:
             taken, differ = [*taken, extremes.draw], True
             values = [*values[0], extremes.values[0]], [*values[1], extremes.values[1]]
@@ -202,7 +204,10 @@ def _establish(
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
         evidence = [found.evidence for found in verdict.roots] + [found.evidence for found in verdict.relations]
         conditions = [condition for one in evidence for condition in one.conditions]
-        verdict.only += _only(with_rows_excluded(conditions, relating))
+        conditions = with_rows_excluded(conditions, relating)
+        verdict.only += _only(conditions)
+        if verdict.verdict == "same" and not run.over and not any(map(is_of_nothing, conditions)):
+            verdict.only += with_hidden_rows(as_drawn, taken[0])
         verdict.notes += sides.notes
         verdict.advice = _advice(relation, graphs, values)
         if verdict.verdict == "different":

@@ -287,10 +287,11 @@ def _at_once(left: Form, right: Form) -> str:
     difference = subtract(*rest)
     if not difference.terms:
         return "the difference cancels"
-    written_out = products_written_out(difference)
-    if written_out is None or written_out.terms:
-        raise _Open(abridged(difference.key))
-    return "small sums written out"
+    for told, write_out in UNDIVIDED:
+        written_out = write_out(difference)
+        if written_out is not None and not written_out.terms:
+            return told
+    raise _Open(abridged(difference.key))
 
 
 def _without_infinities(left: Form, right: Form) -> tuple[tuple[Guards, ...], Form, Form]:
@@ -536,6 +537,10 @@ def vanishes_quietly(form: Form) -> bool:
     return True
 
 
+UNDIVIDED: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
+    ("what labels choose written out", pinned_labels),
+    ("small sums written out", products_written_out),
+)
 STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("the difference cancels", lambda form: form),
     ("look-ups are in range", where_lookups_reach),

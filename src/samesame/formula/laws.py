@@ -13,6 +13,7 @@ from samesame.formula import digits, lookups, matrices, products
 from samesame.formula import shares as of_a_whole
 from samesame.formula.extrema import maximum_again
 from samesame.formula.functions import apply, boolean, exp, log, piece, power
+from samesame.formula.pinned import pin_digits
 from samesame.formula.rewrite import (
     Draft,
     at_point,
@@ -63,6 +64,7 @@ RULES: tuple[Rule, ...] = (
     lookups.told,                             # where [t[e] = i] holds, x[t[e]] is x[i], and some t is i
     give_ranges,
     pin,
+    pin_digits,
     drop_quotients,
     split_divided,
     merge_digits,

@@ -99,7 +99,7 @@ from samesame.formula.poly import (
     variable,
 )
 from samesame.formula.products import logarithms, product_of
-from samesame.formula.rewrite import Draft, bind, guarded, multiply, substitute, under
+from samesame.formula.rewrite import Draft, bind, guarded, multiply, substitute, under, whole_of
 from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.standing import by_order
 from samesame.formula.terms import (
@@ -115,7 +115,6 @@ from samesame.formula.terms import (
     next_open,
     of_atom,
     of_poly,
-    opaque_of,
     scale,
     subtract,
 )
@@ -265,17 +264,11 @@ def on_polys(exprs: Sequence[Expr], build: Callable[[tuple[Poly, ...]], Form]) -
             there = as_poly(form)
             if there is None and not is_whole(form):
                 raise Unsupported(f"an index is not an integer polynomial: {form.key[:100]}")
-            return go((*done, _whole(form) if there is None else there))
+            return go((*done, whole_of(form) if there is None else there))
 
         return by_cells(normal(expr), on_cell)
 
     return go(())
-
-
-def _whole(form: Form) -> Poly:
-    """An integer that is a count or a rounded number, of which nothing is known but what it is a function of: equal
-    ones are equal places."""
-    return variable(opaque_of("whole", "", "int", (body((), (), form),), ()))
 
 
 def _integer(expr: Expr) -> Form:

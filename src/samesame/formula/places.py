@@ -13,9 +13,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from samesame.formula.expr import Expr, Lambda, Load, Mod, Opaque, add, mul, rebuild, walk
-from samesame.formula.guards import Guards, Literal, conjunction
-from samesame.formula.poly import Var, variable
-from samesame.formula.rewrite import Draft, positive, under
+from samesame.formula.guards import Guards, Literal, conjunction, of_op
+from samesame.formula.poly import Poly, Var, variable
+from samesame.formula.rewrite import Draft, positive, rewritten, under
 from samesame.formula.terms import (
     SORTED,
     Apply,
@@ -104,6 +104,26 @@ def one_by_one(draft: Draft, inside: frozenset[Var] | None) -> Form | None:
     return None
 
 
+def one_place_twice(draft: Draft) -> Form | None:
+    """Where two places of one row are one, they are those of one element: [place s is place t] is [s = t]."""
+    for literal in draft.guards:
+        same = of_one_element(literal.op, literal.poly) if literal.poly is not None else None
+        if same is not None:
+            guards = conjunction((*(g for g in draft.guards if g is not literal), same))
+            return constant(0) if guards is None else rewritten(Draft(draft.bound, guards, draft.factors))
+    return None
+
+
+def of_one_element(op: str, p: Poly) -> Literal | bool | None:
+    """What an equation of two places of one row, or that they are not equal, says of the elements; None of others."""
+    match [*p.atoms()]:
+        case [OpaqueAtom() as a, OpaqueAtom() as b] if op in ("=0", "≠0") and a.is_place_of_row and b.is_place_of_row:
+            alike = (a.name, a.attributes, a.bodies) == (b.name, b.attributes, b.bodies)
+            if alike and p in (variable(a) - variable(b), variable(b) - variable(a)):
+                return of_op(op, a.indices[0] - b.indices[0])
+    return None
+
+
 def _can_be_less(factors: Factors) -> bool:
     """Whether these may be subtracted: they are no pieces of a maximum, and have a value."""
     return not is_idempotent(factors) and all(e > 0 or positive(a) for a, e in factors)
@@ -116,12 +136,12 @@ def _among_places(literal: Literal, first: int) -> tuple[tuple[Var, ...], Guards
     if not isinstance(subject, Apply) or subject.head != "exists" or len(subject.argument.terms) != 1:
         return None
     bound, guards, _ = opened(subject.argument.terms[0][0], first)
-    if len(bound) != 1 or not any(_tells(g, bound[0]) for g in guards):
+    if len(bound) != 1 or not any(tells(g, bound[0]) for g in guards):
         return None
     return bound, guards
 
 
-def _tells(guard: Literal, s: Var) -> bool:
+def tells(guard: Literal, s: Var) -> bool:
     """Whether it is an equation of a place at s, which is another one at each s, with something else."""
     if guard.op != "=0" or guard.poly is None:
         return False

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from samesame.formula.effort import assume, current, remember, step
 from samesame.formula.expr import Unsupported
@@ -51,6 +52,7 @@ from samesame.formula.poly import (
 from samesame.formula.terms import (
     MINUS_INFINITY,
     UNDEFINED,
+    WHOLE,
     Apply,
     Factors,
     Form,
@@ -58,6 +60,7 @@ from samesame.formula.terms import (
     Radical,
     Symbol,
     Term,
+    body,
     closed,
     constant,
     ends,
@@ -67,6 +70,7 @@ from samesame.formula.terms import (
     next_open,
     of_atom,
     of_poly,
+    opaque_of,
     opened,
     scale,
     value_of,
@@ -210,10 +214,27 @@ def atom_at(atom: Atom, values: Substitution) -> Form:
     if isinstance(atom, Element | OpaqueAtom):
         return of_atom(atom.moved(values))
     if isinstance(atom, IntegerAtom):
-        return of_poly(atom.at(values))
+        return of_integer(atom.at(values))
     if isinstance(atom, Apply):
         return laws().apply(atom.head, substitute(atom.argument, values))
     return of_atom(atom)
+
+
+def whole_of(form: Form) -> Poly:
+    """An integer that is a count or a rounded number, of which nothing is known but what it is a function of: equal
+    ones are equal places."""
+    return variable(opaque_of(WHOLE, "", "int", (body((), (), form),), ()))
+
+
+def of_integer(p: Poly) -> Form:
+    """An index polynomial as a number, what is a form in it as that."""
+    if not any(isinstance(a, OpaqueAtom) and a.name == WHOLE for a in p.atoms()):
+        return of_poly(p)
+    return form_of(item for m, c in p.terms for item in scale(reduce(multiply, map(_number, m), constant(1)), c).terms)
+
+
+def _number(atom: Atom) -> Form:
+    return atom.bodies[0].form if isinstance(atom, OpaqueAtom) and atom.name == WHOLE else of_atom(atom)
 
 
 def literal_at(literal: Literal, values: Substitution) -> Literal | bool:

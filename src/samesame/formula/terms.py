@@ -156,6 +156,7 @@ class OpaqueAtom(IntegerAtom):
 
 
 PLACES = ("aten.argmax", "aten.argmin")
+WHOLE = "whole"                                            # an integer that is a form, and no polynomial
 SORTED = ("aten.topk", "aten.sort")                        # attributes say whether it is the elements, or their places
 SYMMETRIC = "symmetric inverse"                            # the inverse of a symmetric matrix is symmetric
 

@@ -28,6 +28,11 @@ def provisos(assumptions: Iterable[Assumption]) -> list[str]:
     return list(dict.fromkeys(text for one in assumptions if (text := _told(one))))
 
 
+def is_of_nothing(one: Assumption) -> bool:
+    """Does it say that something is left of what is counted, or what a maximum is over?"""
+    return isinstance(one, Holds) and one.kind in (SOME, COUNT)
+
+
 def _told(one: Assumption) -> str:
     if isinstance(one, Holds) and one.kind == SOME:
         return _NO_EMPTY_MAXIMUM
