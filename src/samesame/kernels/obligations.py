@@ -259,8 +259,9 @@ def not_twice(kernel: Kernel, a: Write, b: Write) -> bool:
 
 
 def copied(write: Write) -> Write:
-    """The same write over variables of its own."""
-    fresh: dict[Index, Expr] = {}
+    """The same write over variables of its own; how often a loop runs in a program whose number is known is told by
+    that number, not by one that both copies share."""
+    fresh: dict[Index, Expr] = {v: const(k) for v, k in write.fixed}
     for v in write.variables:
         fresh[v] = index(integers.tidied(substitute(v.extent, fresh)))
     new = [integers.tidied(substitute(e, fresh)) for e in (write.offset, write.condition, write.value)]
