@@ -278,8 +278,9 @@ class _Lifting:
     def note_covers(self, name: str, writes: list[Write]) -> None:
         """Keep the condition under which an element is written, over the tensor's own indices."""
         covers = obligations.covered(self.kernel, writes)
-        self.verdict.reads |= {read.memory.storage for read in self.kernel.reads}
-        self.verdict.loads |= {read.memory.name for read in self.kernel.reads}
+        reading = obligations.reading(self.kernel)
+        self.verdict.reads |= {access.memory.storage for access in reading}
+        self.verdict.loads |= {access.memory.name for access in reading}
         if covers is None:
             return
         indices = tuple(index(integers.tidied(const(n))) for n in writes[0].memory.shape)

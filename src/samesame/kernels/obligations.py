@@ -160,6 +160,11 @@ def covered(kernel: Kernel, writes: Sequence[Write]) -> Expr | None:
     return TRUE if kernel.simplify.prover.proves((), whole) else kernel.simplify(whole)
 
 
+def reading(kernel: Kernel) -> list[Write]:
+    """The accesses that take what memory holds: an atomic operation is one."""
+    return [*kernel.reads, *(write for write in kernel.writes if write.access.kind not in STORES)]
+
+
 def keeps_the_rest(kernel: Kernel, writes: Sequence[Write]) -> bool:
     """Whether every element held something before the launch, and it is known which ones are written."""
     if any(w.memory.contents in (None, "parts") for w in writes):
