@@ -187,7 +187,9 @@ class Attempt:
         proved = not self.verdict.unsupported and all(k.verdict == "verified" for k in kernels)
         same = self.verdict.against in ("", "same")
         left = sum(o.state != "proved" for k in kernels for o in k.obligations)
-        return proved and same, proved, self.breaks, same, all(map(all_told, kernels)), -left, -len(self.held)
+        unread = sum(bool(k.unsupported) for k in kernels)  # of such a kernel no obligation is open, as none is stated
+        told = all(map(all_told, kernels))
+        return proved and same, proved, self.breaks, same, -unread, told, -left, -len(self.held)
 
     @property
     def proved(self) -> bool:
