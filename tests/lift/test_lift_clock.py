@@ -22,8 +22,10 @@ from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.loops import synthesis
-from samesame.lift import KernelVerdict, Settings, attempts, lift, names
+from samesame.kernels.verdict import Obligation
+from samesame.lift import KernelVerdict, LiftVerdict, Settings, attempts, lift, names
 from samesame.lift.attempts import Shared, in_time
+from samesame.lift.program import Attempt
 
 SENTENCE = "do not get simple in {} seconds; give more with --timeout"
 PARTS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
@@ -191,3 +193,11 @@ def test_a_search_that_time_ends_is_no_search_in_vain(ticking: Ticking, monkeypa
     monkeypatch.setattr(synthesis, "grown", long)
     (sentence,) = lifted("running_variance", 500_000).unsupported
     assert sentence.endswith(SENTENCE.format(500000))
+
+
+def test_an_attempt_that_ran_out_of_time_is_no_better_than_one_that_left_something_open() -> None:
+    """Of a kernel that is not read no obligation is stated, and so none is open."""
+    open_ones = [Obligation("coverage", "proved"), Obligation("value", "undecided")]
+    left_open, unread = KernelVerdict("k", obligations=open_ones), KernelVerdict("k", unsupported=["no time is left"])
+    some, none = (Attempt(None, LiftVerdict("f"), launched=[(k, None)]) for k in (left_open, unread))
+    assert some.rank > none.rank

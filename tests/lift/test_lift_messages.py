@@ -257,6 +257,34 @@ def other_shape(x, y):
     assert code == 1 and "shapes [[1000], [999]]; seen in Triton's interpreter too" in output
 
 
+def test_a_bound_is_said_in_the_sizes_of_the_launch(tmp_path) -> None:
+    """And not in the symbols in which they are written for a proof, such as the one for what n is more than k."""
+    (tmp_path / "picked.py").write_text('''
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def picked_kernel(x_ptr, at_ptr, out_ptr):
+    row = tl.program_id(0)
+    tl.store(out_ptr + row, tl.load(x_ptr + tl.load(at_ptr + row)) + tl.load(x_ptr + row))
+
+
+def launch(n=12, k=5):
+    x, at = torch.randn(n, device="cuda"), torch.randint(0, n, (k,), device="cuda")
+    out = torch.empty(k, device="cuda")
+    picked_kernel[(k,)](x, at, out)
+    return out
+
+
+def reference(x, at):
+    return x[at] + x[: at.shape[0]]
+''')
+    code, output = run(f"{tmp_path / 'picked.py'}:launch", "--against", f"{tmp_path / 'picked.py'}:reference")
+    assert code == 0 and "same where 0 ≤ at ≤ n − 1" in " ".join(output.split())
+
+
 def test_a_difference_that_no_run_shows_says_so() -> None:
     """Rounding is no difference, and what is no number is one."""
     import torch

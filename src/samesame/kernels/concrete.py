@@ -158,8 +158,7 @@ def own_contents(load: Load, kernel: Kernel, case: Case) -> np.ndarray | None:
 
 def table(kernel: Kernel, case: Case, access: Write) -> tuple[np.ndarray, np.ndarray] | None:
     """Of one access: its offsets where it is not masked out, and there the values of its variables, a row each."""
-    inside = [integers.less(v, v.extent) for v in access.variables if v.extent.free]
-    condition = and_(access.condition, *inside)
+    condition = and_(access.condition, *access.in_range)
     found = worked_out(kernel, case, access.variables, where(condition, access.offset, ZERO), condition)
     if found is None:
         return None
@@ -327,8 +326,7 @@ def misused(kernel: Kernel, access: Write, element: Load, below: int) -> dict[st
     """A lane of the example in which an element of its data serves as an index and lies outside 0 … below − 1: the
     element's offset, and what it is."""
     case = Case(kernel.machine.launch.example)
-    inside = [integers.less(v, v.extent) for v in access.variables if v.extent.free]
-    condition = and_(access.condition, *inside)
+    condition = and_(access.condition, *access.in_range)
     used = (where(condition, e, ZERO) for e in (element, element.indices[0]))
     found = worked_out(kernel, case, access.variables, *used, condition)
     if found is None or own_contents(element, kernel, case) is None:
@@ -348,7 +346,6 @@ def reaches_undefined(kernel: Kernel, write: Write) -> dict[str, Any] | None:
     unknown = [e for e in walk(write.value) if is_undefined(e)]
     clean = replaced(write.value, {e: const(0) if e.kind != "bool" else const(False) for e in unknown})
     for case in cases(kernel):
-        known = [integers.less(v, v.extent) for v in write.variables if v.extent.free]
         leaves = {
             load.leaf.name: np.zeros((0,) * len(load.indices)) if is_undefined(load) else contents(load, kernel, case)
             for load in walk(write.value)
@@ -360,7 +357,8 @@ def reaches_undefined(kernel: Kernel, write: Write) -> dict[str, Any] | None:
         try:
             if math.prod(case.number(upper(v.extent)) for v in write.variables) > MOST_CELLS // 32:
                 continue
-            condition = evaluate(Grid(write.variables, and_(TRUE, write.condition, *known)), leaves, case.sizes)  # type: ignore[arg-type]
+            reached = and_(write.condition, *write.in_range)
+            condition = evaluate(Grid(write.variables, reached), leaves, case.sizes)  # type: ignore[arg-type]
             found = evaluate(Grid(write.variables, as_real(write.value)), leaves, case.sizes)  # type: ignore[arg-type]
             plain = evaluate(Grid(write.variables, as_real(clean)), leaves, case.sizes)  # type: ignore[arg-type]
         except (Unsupported, KeyError):

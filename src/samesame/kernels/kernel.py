@@ -235,6 +235,7 @@ class _Lifting:
         if again is not None:
             self.note(again)
         self.withhold(aliasing, alone)
+        self.verdict.taken = list(obligations.taken(self.kernel))
         self.verdict.divisions = divisions(self.kernel)
 
     def tell_conditions(self, machine: Machine) -> None:
@@ -278,8 +279,9 @@ class _Lifting:
     def note_covers(self, name: str, writes: list[Write]) -> None:
         """Keep the condition under which an element is written, over the tensor's own indices."""
         covers = obligations.covered(self.kernel, writes)
-        self.verdict.reads |= {read.memory.storage for read in self.kernel.reads}
-        self.verdict.loads |= {read.memory.name for read in self.kernel.reads}
+        reading = obligations.reading(self.kernel)
+        self.verdict.reads |= {access.memory.storage for access in reading}
+        self.verdict.loads |= {access.memory.name for access in reading}
         if covers is None:
             return
         indices = tuple(index(integers.tidied(const(n))) for n in writes[0].memory.shape)

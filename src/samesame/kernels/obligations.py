@@ -160,6 +160,18 @@ def covered(kernel: Kernel, writes: Sequence[Write]) -> Expr | None:
     return TRUE if kernel.simplify.prover.proves((), whole) else kernel.simplify(whole)
 
 
+def reading(kernel: Kernel) -> list[Write]:
+    """The accesses that take what memory holds: an atomic operation is one."""
+    return [*kernel.reads, *(write for write in kernel.writes if write.access.kind not in STORES)]
+
+
+def taken(kernel: Kernel) -> Iterator[tuple[str, Expr, Facts]]:
+    """The tensor, the offset and the conditions of each read of memory of which a part may be nobody's."""
+    for access in reading(kernel):
+        if access.memory.contents in (None, "parts"):
+            yield access.memory.name, access.offset, access.facts
+
+
 def keeps_the_rest(kernel: Kernel, writes: Sequence[Write]) -> bool:
     """Whether every element held something before the launch, and it is known which ones are written."""
     if any(w.memory.contents in (None, "parts") for w in writes):
@@ -259,8 +271,9 @@ def not_twice(kernel: Kernel, a: Write, b: Write) -> bool:
 
 
 def copied(write: Write) -> Write:
-    """The same write over variables of its own."""
-    fresh: dict[Index, Expr] = {}
+    """The same write over variables of its own; how often a loop runs in a program whose number is known is told by
+    that number, not by one that both copies share."""
+    fresh: dict[Index, Expr] = {v: const(k) for v, k in write.fixed}
     for v in write.variables:
         fresh[v] = index(integers.tidied(substitute(v.extent, fresh)))
     new = [integers.tidied(substitute(e, fresh)) for e in (write.offset, write.condition, write.value)]

@@ -40,6 +40,7 @@ from samesame.lift.draws import Held
 from samesame.lift.example import Example
 from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
+from samesame.lift.owed import hold_to_readers
 from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import replay
 from samesame.lift.together import cover_together, covered_by
@@ -187,7 +188,9 @@ class Attempt:
         proved = not self.verdict.unsupported and all(k.verdict == "verified" for k in kernels)
         same = self.verdict.against in ("", "same")
         left = sum(o.state != "proved" for k in kernels for o in k.obligations)
-        return proved and same, proved, self.breaks, same, all(map(all_told, kernels)), -left, -len(self.held)
+        unread = sum(bool(k.unsupported) for k in kernels)  # of such a kernel no obligation is open, as none is stated
+        told = all(map(all_told, kernels))
+        return proved and same, proved, self.breaks, same, -unread, told, -left, -len(self.held)
 
     @property
     def proved(self) -> bool:
@@ -256,6 +259,7 @@ def attempted(
             found.launched.append((seen[key], recorded))
         found.lifted.setdefault(recorded.call, []).append(seen[key])
     cover_together(captured, found.lifted)
+    hold_to_readers(captured, found.lifted)
     verdict.unsupported += hold_rests(captured, found.lifted)
     hold_infinities(captured, found.lifted)
     found.configuration = next((recorded.configuration for _, recorded in found.launched), "")

@@ -257,7 +257,8 @@ def compared_at(
     sums = [one.at(others) for one in launched.sums]
     tries = Tries([terms.values({**one, **terms.held}) for one in tried], data, dtypes, sums)
     assumed = [with_sizes(condition, others) for condition in launched.assumed]
-    answers = [equal(k, x, y, tries, assumed) for k, (x, y) in enumerate(zip(outputs, wanted, strict=True))]
+    pairs = enumerate(zip(outputs, wanted, strict=True))
+    answers = [equal(k, x, y, tries, assumed, terms.made) for k, (x, y) in pairs]
     worst = next((a for state in ("different", "undecided") for a in answers if a.state == state), answers[0])
     worst.held = terms.held
     if worst.counterexample is not None:
@@ -265,7 +266,8 @@ def compared_at(
     limits = (f"{name} ≥ {n}" for name, n in least.items() if name not in terms.held and n > known.get(name, 0))
     decides = asked_by(found, sizes, terms, assumed)
     said = (Said("sizes", words) for words in (*limits, *decides))
-    worst.conditions = simplified((*said, *(c for a in answers for c in a.conditions)))
+    own = (c.changed(at=terms.made) for a in answers for c in a.conditions)
+    worst.conditions = simplified((*said, *own))
     return worst if worst.state != "same" else kept(worst, launched, {**example, **tries.sizes[0]})
 
 
@@ -372,8 +374,11 @@ def written_as(element: torch.Tensor) -> Expr:
 # ----------------------------------------------------------------------------------------------------------- the claim
 
 
-def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequence[Expr]) -> Comparison:
-    """Whether output `number_` of the launch and of the reference are equal, where the assumed conditions hold."""
+def equal(
+    number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequence[Expr], made: Mapping[str, Dim]
+) -> Comparison:
+    """Whether output `number_` of the launch and of the reference are equal, where the assumed conditions hold. `made`
+    has what the symbols that sizes are written in are in the launch's own sizes, for people."""
     wanted = in_one_way(right)
     outcome = divided_by_tables_equal(in_one_way(left), wanted, budget=BUDGET)
     if not isinstance(outcome, Proved):
@@ -394,7 +399,8 @@ def equal(number_: int, left: Tensor, right: Tensor, tries: Tries, assumed: Sequ
         of_data = (Said("data", words) for words in needed)
         return Comparison("same", f"proved by {outcome.method}: {outcome.detail}",
                           conditions=(*outcome.conditions, *of_data))
-    return Comparison("undecided", f"output {number_} is not proved: {not_proved(outcome.reason, left, right)}")
+    sides = holding(left, made), holding(right, made)
+    return Comparison("undecided", f"output {number_} is not proved: {not_proved(outcome.reason, *sides)}")
 
 
 def is_doubtful(case: Mapping[str, Any], left: Tensor, right: Tensor) -> bool:

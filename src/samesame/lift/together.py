@@ -53,8 +53,11 @@ def cover_together(captured: Any, lifted: Lifted) -> None:
                 continue
             views = {one.name: one.view for one in passed_of(first[call], captured).values()}
             view = views[obligation.tensor]
-            others = [(c, covers) for c, v, covers in outputs if v == view]
-            if len(others) > 1 and is_left_alone(captured, lifted, view.memory, [c for c, _ in others]):
+            reading = {c for c in lifted if any(f"memory {view.memory}" in v.reads for v in lifted[c])}
+            if call in reading:
+                continue                                    # as what adds to an element does
+            others = [(c, covers) for c, v, covers in outputs if v == view and c not in reading]
+            if len(others) > 1 and is_left_alone(captured, view.memory, [c for c, _ in others]):
                 assumed = [e for c, _ in others for verdict in lifted[c] for e in verdict.assumed]
                 if is_everything([part for _, covers in others for part in covers[:1]], assumed) and all(
                     len(covers) == 1 for _, covers in others
@@ -65,11 +68,8 @@ def cover_together(captured: Any, lifted: Lifted) -> None:
                     obligation.detail += "".join(f", {line}" for line in lines[1:])
 
 
-def is_left_alone(captured: Any, lifted: Lifted, memory: int, calls: Sequence[int]) -> bool:
+def is_left_alone(captured: Any, memory: int, calls: Sequence[int]) -> bool:
     """Whether nobody reads a memory before all of some launches have written it."""
-    storage = f"memory {memory}"
-    if any(storage in verdict.reads for call in calls for verdict in lifted[call]):
-        return False
     started = False
     for step in captured.steps:
         variants = getattr(step, "variants", ())

@@ -66,6 +66,11 @@ class Write:
     def facts(self) -> Facts:
         return with_fact((), self.condition)
 
+    @property
+    def in_range(self) -> list[Expr]:
+        """That its variables are in range, of those whose range hangs on others."""
+        return [self.within.get(v, integers.less(v, v.extent)) for v in self.variables if v.extent.free]
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -91,7 +96,8 @@ def reached(solution: Solution) -> tuple[Expr, Expr]:
     places = [(substitute(a, known), cast(Expr, i)) for a, i in zip(solution.at, solution.indices, strict=True)]
     parts = [integers.equal(a, i) for a, i in rejoined(places, is_digit)]
     for v, e in known.items():
-        parts += [integers.at_least_zero(e), integers.less(e, substitute(v.extent, known))]
+        limit = solution.write.within.get(v, integers.less(v, v.extent))
+        parts += [integers.at_least_zero(e), substitute(limit, known)]
     parts += with_fact((), substitute(solution.write.condition, known))
     free, parts = frozenset(solution.free), [integers.tidied(part) for part in parts]
     return and_(*(part for part in parts if part.free & free)), and_(*(part for part in parts if not part.free & free))
@@ -122,7 +128,8 @@ def write_of(access: Access, programs: Sequence[Index], simplify: Simplifier) ->
 
 
 def by_program(write: Write, programs: Sequence[Index], simplify: Simplifier) -> list[Write]:
-    """The access for each value of a program id of which there are few, where the offset depends on which one it is."""
+    """The access for each value of a program id of which there are few, where the offset depends on which one it is.
+    How often a loop runs may depend on it, too: the loop's own extent then says less than what is known here."""
     chosen = {v for e in walk(write.offset) if isinstance(e, Where) for v in e.condition.free}
     axis = next((v for v in programs if v in chosen and v in write.variables and _is_few(v.extent)), None)
     if axis is None:
@@ -130,14 +137,16 @@ def by_program(write: Write, programs: Sequence[Index], simplify: Simplifier) ->
     found: list[Write] = []
     for k in range(int(cast(Num, axis.extent).value)):
         here = {axis: const(k)}
-        condition = simplify(integers.tidied(substitute(write.condition, here)))
+        limits = {v: write.within.get(v, integers.less(v, v.extent)) for v in write.variables if axis in v.extent.free}
+        within = {v: integers.tidied(substitute(c, here)) for v, c in (write.within | limits).items()}
+        condition = simplify(and_(integers.tidied(substitute(write.condition, here)), *(within[v] for v in limits)))
         if condition is FALSE:
             continue
         offset = simplify(integers.tidied(substitute(write.offset, here)), with_fact((), condition))
         value = integers.tidied(substitute(write.value, here))
         variables = tuple(v for v in write.variables if v is not axis)
         fixed = (*write.fixed, (axis, k))
-        one = Write(write.access, write.memory, variables, offset, condition, value, fixed, write.lanes)
+        one = Write(write.access, write.memory, variables, offset, condition, value, fixed, write.lanes, within)
         found += by_program(one, programs, simplify)
     return found
 
