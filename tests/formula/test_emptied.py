@@ -27,6 +27,8 @@ from samesame.formula.expr import (
     index,
     log,
     lt,
+    maximum,
+    minimum,
     not_,
     where,
 )
@@ -85,7 +87,9 @@ def holds_whole(left, right):
 def test_where_both_sides_agree_over_nothing_that_is_said(name):
     found = prove_equal(*AGREE[name])
     assert holds_whole(*AGREE[name]) and isinstance(found, Proved)
-    assert all(str(one).endswith("is over at least one element, or neither side is a number")
+    said = name if name.endswith("on both sides") else "neither side is a number"
+    said = said.replace("−∞ on both sides", "both sides are −∞").replace("+∞ on both sides", "both sides are +∞")
+    assert all(str(one).endswith(f"is over at least one element, or {said}")
                for one in found.conditions if isinstance(one, Holds) and one.kind)
 
 
@@ -119,6 +123,10 @@ VALUES = {
     "a product over +∞": (fold("prod", (T,), lambda p: -NEG_INF), None),
     "a sum of no known number of ones": (Sum(T, lambda p: const(1)), None),
     "a least −∞": (Min(T, lambda p: NEG_INF), Nothing.BELOW),
+    "−∞ or a number": (maximum(NEG_INF, Max(T, lambda p: const(2))), Fraction(2)),
+    "−∞ or −∞": (maximum(NEG_INF, Max(T, lambda p: NEG_INF)), Nothing.BELOW),
+    "+∞ or a number, the least": (minimum(-NEG_INF, const(2)), Fraction(2)),
+    "NaN or a number": (maximum(NEG_INF + -NEG_INF, const(2)), Nothing.NAN),
     "beside one another": (where(eq(Max(T, lambda p: NEG_INF), NEG_INF), 7, x[i, j]), Fraction(7)),
     "an infinity that may be either one": (where(eq(1 / Sum(T, lambda p: exp(NEG_INF)), -NEG_INF), 0, 7), None),
     "beside what is not known": (where(and_(m[i, j], eq(x[i, j], 0)), 7, 7 + NEG_INF), None),
