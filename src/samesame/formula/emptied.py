@@ -119,7 +119,7 @@ def _made(e: Expr, of: Mapping[Expr, Value]) -> Value:
         case Fn("exp", argument):
             return _of_exp(of[argument])
         case Fn("log", argument):
-            return Nothing.NAN if of[argument] is Nothing.NAN else None
+            return {Nothing.NAN: Nothing.NAN, Fraction(0): Nothing.BELOW}.get(of[argument])
         case Fold("max" | "min" | "sum" | "prod" as monoid, bound, body):
             return _folded(monoid, of[body]) if all((at_least(v.extent) or 0) > 0 for v in bound) else None
         case Extremum(op, parts):
