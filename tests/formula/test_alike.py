@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samesame.formula.alike import alike, chosen, in_terms
+from samesame.formula.alike import alike, chosen, in_parts, in_terms
 from samesame.formula.expr import (
     Add,
     And,
@@ -80,6 +80,24 @@ def test_short_sums_are_their_terms() -> None:
     assert in_terms(several, 4) is several and in_terms(largest, 4) is largest
 
 
+def test_a_sum_over_what_is_put_together_is_the_sums_over_its_parts() -> None:
+    m, n = Size("m", 1), Size("n", 1)
+    w = Leaf("w", (add(m, n),))
+    x, y = Leaf("x", (m,)), Leaf("y", (n,))
+
+    def whole(size: Expr, op: str = "sum", end: Expr = m) -> Expr:
+        k = index(size)
+        return Fold(op, (k,), mul(Load(w, (k,)), where(lt(k, end), Load(x, (k,)), Load(y, (add(k, mul(-1, m)),)))))
+
+    i, j = index(m), index(n)
+    first = Fold("sum", (i,), mul(Load(w, (i,)), Load(x, (i,))))
+    second = Fold("sum", (j,), mul(Load(w, (add(j, m),)), Load(y, (j,))))
+    assert alike(in_parts(whole(add(m, n))), add(second, first)) and not alike(whole(add(m, n)), add(second, first))
+    assert not alike(in_parts(whole(add(m, n))), add(first, first))
+    largest, beyond, shifted = whole(add(m, n), "max"), whole(m), whole(add(m, n), end=index(n))
+    assert in_parts(largest) is largest and in_parts(beyond) is beyond and in_parts(shifted) is shifted
+
+
 def test_a_guard_that_says_what_a_range_says_makes_no_difference() -> None:
     """One that says more, of another variable or of a larger one, does."""
     n = Size("n", 1)
@@ -130,3 +148,11 @@ def test_what_is_chosen_has_the_same_value_everywhere(e: Expr) -> None:
     for i, j in product(range(5), range(4)):
         here = {ROW: const(i), COLUMN: const(j)}
         assert substitute(chosen(e), here) is substitute(e, here)
+
+
+@given(CHOICES)
+def test_a_sum_in_parts_has_the_same_value_everywhere(e: Expr) -> None:
+    total = Fold("sum", (COLUMN,), e)
+    for i in range(5):
+        here = {ROW: const(i)}
+        assert in_terms(substitute(in_parts(total), here), 4) is in_terms(substitute(total, here), 4)

@@ -27,6 +27,8 @@ from samesame.formula.expr import (
     index,
     log,
     lt,
+    maximum,
+    minimum,
     not_,
     where,
 )
@@ -63,6 +65,8 @@ AGREE = {
     "what is left out": (softmax(LEFT_OUT, j), shifted(LEFT_OUT, j)),
     "lengths": (softmax(hidden(i, BY_LENGTH), j), shifted(hidden(i, BY_LENGTH), j)),
     "a row that is asked for": (softmax(HELD, j), shifted(HELD, j, largest=where(empty(HELD), 0, Max(T, HELD)))),
+    "logarithms": (HELD(j) - log(Sum(T, lambda p: exp(HELD(p)))),
+                   HELD(j) - Max(T, HELD) - log(Sum(T, lambda p: exp(HELD(p) - Max(T, HELD))))),
     "−∞ on both sides": (3 * Max(T, HELD), Max(T, lambda p: 3 * HELD(p))),
     "+∞ on both sides": (Min(T, lambda p: where(m[i, p], x[i, p], -NEG_INF)),
                          -Max(T, lambda p: where(m[i, p], -x[i, p], NEG_INF))),
@@ -85,7 +89,9 @@ def holds_whole(left, right):
 def test_where_both_sides_agree_over_nothing_that_is_said(name):
     found = prove_equal(*AGREE[name])
     assert holds_whole(*AGREE[name]) and isinstance(found, Proved)
-    assert all(str(one).endswith("is over at least one element, or neither side is a number")
+    said = name if name.endswith("on both sides") else "neither side is a number"
+    said = said.replace("−∞ on both sides", "both sides are −∞").replace("+∞ on both sides", "both sides are +∞")
+    assert all(str(one).endswith(f"is over at least one element, or {said}")
                for one in found.conditions if isinstance(one, Holds) and one.kind)
 
 
@@ -119,6 +125,11 @@ VALUES = {
     "a product over +∞": (fold("prod", (T,), lambda p: -NEG_INF), None),
     "a sum of no known number of ones": (Sum(T, lambda p: const(1)), None),
     "a least −∞": (Min(T, lambda p: NEG_INF), Nothing.BELOW),
+    "log 0": (log(Sum(T, lambda p: exp(NEG_INF))), Nothing.BELOW),
+    "−∞ or a number": (maximum(NEG_INF, Max(T, lambda p: const(2))), Fraction(2)),
+    "−∞ or −∞": (maximum(NEG_INF, Max(T, lambda p: NEG_INF)), Nothing.BELOW),
+    "+∞ or a number, the least": (minimum(-NEG_INF, const(2)), Fraction(2)),
+    "NaN or a number": (maximum(NEG_INF + -NEG_INF, const(2)), Nothing.NAN),
     "beside one another": (where(eq(Max(T, lambda p: NEG_INF), NEG_INF), 7, x[i, j]), Fraction(7)),
     "an infinity that may be either one": (where(eq(1 / Sum(T, lambda p: exp(NEG_INF)), -NEG_INF), 0, 7), None),
     "beside what is not known": (where(and_(m[i, j], eq(x[i, j], 0)), 7, 7 + NEG_INF), None),
@@ -179,3 +190,18 @@ def test_what_is_made_of_rows_that_are_no_numbers_is_another_matter():
 
 def test_what_a_proof_takes_for_granted_of_a_maximum_stands_in_the_headline():
     assert provisos([holds(TRUE, kind=SOME, of=Max(T, HELD))]) == ["every maximum is over at least one element"]
+
+
+@pytest.mark.parametrize(("taken", "turned", "whole"), [
+    (lambda p: p[:, 1:].T, lambda p: p.T.contiguous()[1:], True),                     # the same elements of it
+    (lambda p: p.exp()[:, 0] * 0 + p.exp()[:, 1], lambda p: p.exp()[:, 1], False),
+])
+def test_of_what_is_no_number_the_same_elements_are_the_same(taken, turned, whole):
+    def by_hand(x, m):
+        h = torch.where(m, x, -math.inf)
+        h = h - h.amax(-1, keepdim=True)
+        return turned(h - h.exp().sum(-1, keepdim=True).log())
+
+    verdict = check(lambda x, m: taken(torch.log_softmax(x.masked_fill(~m, -math.inf), -1)), by_hand,
+                    (torch.randn(2, 3), MASK))
+    assert verdict.verdict == "same" and (verdict.only == []) == whole, verdict.only

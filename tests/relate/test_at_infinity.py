@@ -235,3 +235,32 @@ def test_what_is_written_alike_is_the_same_of_infinities():
     left, right = Mixed(), MixedByHand()
     right.load_state_dict(left.state_dict())
     assert check(left, right, (torch.rand(7, 5),)).evidence is Rung.PROVED
+
+
+def put_together(x, y, mask, w):
+    return torch.cat([x.masked_fill(mask, -math.inf), y.masked_fill(mask, -math.inf)], 1) @ w
+
+
+def one_by_one(x, y, mask, w):
+    """`put_together`, part by part."""
+    return y.masked_fill(mask, -math.inf) @ w[2:] + x.masked_fill(mask, -math.inf) @ w[:2]
+
+
+def and_again(x, y, mask, w):
+    """What is added, and taken off, is ∞ − ∞."""
+    more = x.masked_fill(mask, -math.inf) @ w[:2]
+    return one_by_one(x, y, mask, w) + (more - more)
+
+
+def scaled(x, y, mask, w):
+    """−∞ times 2 · 0 is no number, −∞ times 0 is none either, and the programs are not written alike."""
+    parts = [2 * x.masked_fill(mask, -math.inf), y.masked_fill(mask, -math.inf)]
+    return torch.cat(parts, 1) @ torch.cat([w[:2] / 2, w[2:]])
+
+
+@pytest.mark.parametrize(("other", "evidence"), [
+    (one_by_one, Rung.PROVED), (and_again, Rung.TESTED), (scaled, Rung.TESTED)])
+def test_a_sum_of_infinities_may_be_the_sum_of_its_parts(other, evidence):
+    shown = torch.zeros(4, 1, dtype=torch.bool)
+    verdict = check(put_together, other, (torch.randn(4, 2), torch.randn(4, 3), shown, torch.randn(5, 6)))
+    assert verdict.verdict == "same" and verdict.evidence is evidence

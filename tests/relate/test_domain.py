@@ -19,6 +19,7 @@ DEMANDS = {
     "gather from the last dimension": (lambda ids: WIDE.gather(-1, ids), (0, 8)),
     "one column of indices": (lambda ids: TABLE.index_select(0, ids.flatten()), (0, 10)),
     "indexing": (lambda ids: TABLE[ids], (0, 10)),
+    "scatter": (lambda ids: WIDE.scatter_reduce(1, ids, WIDE, "amax"), (0, 8)),
     "one-hot": (lambda ids: F.one_hot(ids, 6), (0, 5)),
     "two lookups, the narrower": (
         lambda ids: F.embedding(ids, TABLE)[..., :1] + F.embedding(ids, TABLE[:7])[..., :1],
@@ -115,7 +116,7 @@ def test_the_range_of_what_is_computed_is_stated_with_its_place_and_of_each_inst
     assert verdict.verdict == "same"
     told = [str(condition) for root in verdict.roots for condition in root.evidence.conditions]
     letters = [varying.split(" = ")[0] for varying in verdict.sizes.varying if "shape[0]" in varying]
-    place = "tests/relate/test_domain.py:107"
+    place = "tests/relate/test_domain.py:108"
     assert sorted(told) == sorted(f"0 ≤ add ({place}) ≤ {letter} − 1" for letter in letters) and len(letters) == 3
 
 

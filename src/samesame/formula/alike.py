@@ -8,6 +8,7 @@ choices at every border, and cases of all of these together are more than a proo
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from itertools import product
 from math import prod
@@ -15,6 +16,7 @@ from typing import cast
 
 from samesame.formula.binders import rebuilt
 from samesame.formula.expr import (
+    ZERO,
     Add,
     And,
     Compare,
@@ -23,6 +25,7 @@ from samesame.formula.expr import (
     Fold,
     Index,
     Lambda,
+    Load,
     Mul,
     Num,
     Or,
@@ -30,12 +33,17 @@ from samesame.formula.expr import (
     Where,
     add,
     const,
+    index,
+    mul,
     rebuild,
     substitute,
+    walk,
     where,
 )
 from samesame.formula.normal import index_poly
 from samesame.formula.poly import Poly, at_least_zero
+from samesame.formula.sizes import canonical
+from samesame.formula.tensor import Dim
 
 Known = frozenset[tuple[Expr, bool]]                 # conditions, and whether they hold
 
@@ -61,6 +69,63 @@ def in_terms(expr: Expr, most: int) -> Expr:
         places = product(*(range(int(extent)) for extent in extents))
         body = go(e.body)
         return add(*(substitute(body, dict(zip(e.bound, map(const, place), strict=True))) for place in places))
+
+    return go(expr)
+
+
+def in_parts(expr: Expr) -> Expr:
+    """The expression with each sum over a range that a choice parts as the sums over its parts: the same terms, so the
+    same sum whatever they are, numbers or not. Σ_{k<n} {f(k) if k < m else g(k − m)} is Σ_{k<m} f(k) + Σ_{k<n−m} g(k).
+    """
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = parted(made) if isinstance(made := rebuild(e, go), Fold) and made.monoid == "sum" else made
+        return memo[e]
+
+    def parted(e: Fold) -> Expr:
+        for v, at in product(e.bound, dict.fromkeys(walk(e.body))):
+            if isinstance(at, Compare) and at.op == "<" and at.left is v and _parts(at.right, v) and not any(
+                    v in each.extent.free for each in e.bound):
+                rest = canonical(add(v.extent, mul(-1, at.right)))
+                return add(*(parted(_over(e, v, size, start)) for size, start in ((at.right, ZERO), (rest, at.right))))
+        return e
+
+    return go(expr)
+
+
+def _parts(place: Expr, v: Index) -> bool:
+    """Whether a range has elements on both sides of a place, which is the same for all of them."""
+    first, size = _integer(place), _integer(v.extent)
+    if first is None or size is None or any(isinstance(part, Index | Load) for part in walk(place)):
+        return False
+    return at_least_zero(first - 1) and at_least_zero(size - first - 1)
+
+
+def _over(e: Fold, v: Index, size: Dim, start: Expr) -> Fold:
+    """The sum over so many places of one of its ranges, from this one on."""
+    k = index(size)
+    body = without_opposites(chosen(substitute(e.body, {v: add(k, start)})))
+    return Fold(e.monoid, tuple(k if each is v else each for each in e.bound), body)
+
+
+def without_opposites(expr: Expr) -> Expr:
+    """The expression with k for k + m − m, of integers."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            made = rebuild(e, go)
+            memo[e] = add(*left_over(made).elements()) if isinstance(made, Add) and made.kind == "int" else made
+        return memo[e]
+
+    def left_over(e: Add) -> Counter[Expr]:
+        terms = Counter(e.terms)
+        for term in e.terms:
+            pairs = min(terms[term], terms[mul(-1, term)])
+            terms -= Counter({term: pairs, mul(-1, term): pairs})
+        return terms
 
     return go(expr)
 

@@ -56,7 +56,10 @@ from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
 
 SOME = "over at least one element"            # a maximum
-NEITHER = f"{SOME}, or neither side is a number"   # and both are the same of what is none
+NEITHER = f"{SOME}, or neither side is a number"   # NaN
+BOTH_BELOW = f"{SOME}, or both sides are −∞"
+BOTH_ABOVE = f"{SOME}, or both sides are +∞"
+OF_MAXIMA = frozenset([SOME, NEITHER, BOTH_BELOW, BOTH_ABOVE])
 COUNT = "a count ≠ 0"                         # which ordinary values break: a mask may leave nothing
 NO_EMPTY_COUNT = "no count that both programs divide by is 0"
 BELOW = "< "                                  # a number of rows: an index lies in a table
@@ -87,8 +90,8 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Holds(Assumption):
-    """`that` holds wherever `where` does, for all values of the indices that are free in them. `kind` is COUNT, or SOME
-    or NEITHER for the maximum `of`, or nothing. `calls` say how tensors are printed, by name."""
+    """`that` holds wherever `where` does, for all values of the indices that are free in them. `kind` is COUNT, or one
+    of OF_MAXIMA for the maximum `of`, or nothing. `calls` say how tensors are printed, by name."""
 
     that: Expr
     where: Expr = TRUE
@@ -100,7 +103,7 @@ class Holds(Assumption):
         if self.kind == COUNT:
             return NO_EMPTY_COUNT
         called = self.changed(partial(_called, dict(self.calls))) if self.calls else self
-        of_maximum = self.kind in (SOME, NEITHER)
+        of_maximum = self.kind in OF_MAXIMA
         shown = called.of if of_maximum else called.that
         printer = Printer(Plain(), And((shown, called.where)))
         text = f"{printer.show(shown).text} is {self.kind}" if of_maximum else _relation(printer, shown)
@@ -276,7 +279,7 @@ def _implies(one: Assumption, other: Assumption) -> bool:
     """x > 0 says that x ≥ 0 and that x ≠ 0; and what holds everywhere, holds somewhere."""
     if not isinstance(one, Holds) or not isinstance(other, Holds) or one.where not in (TRUE, other.where):
         return False
-    if one.kind == NEITHER and other.kind != NEITHER:
+    if one.kind in OF_MAXIMA - {SOME} and other.kind != one.kind:
         return False
     return _says(one.that, other.that) and (one.that is not other.that or one.where is not other.where)
 

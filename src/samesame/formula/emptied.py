@@ -4,7 +4,7 @@ A proof about a maximum may take for granted that it is over at least one elemen
 says nothing, `max_j {x[i, j] if m[i, j] else −∞}`. That row is a case of its own, and a simple one. There the guard of
 the elements is false for every j, so both sides are formulas without it; and where neither has a number left, as 0/0
 and −∞ − (−∞) are none, they agree, too. Where both are numbers, and the same ones, nothing is taken for granted; where
-both are the same of what is no number, that is said: a proof that begins with these tensors is one about numbers.
+both are the same infinity, or NaN, that is said: a proof that begins with these tensors is one about numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 
-from samesame.formula.assumptions import NEITHER, SOME, Assumption, Holds
+from samesame.formula.assumptions import BOTH_ABOVE, BOTH_BELOW, NEITHER, SOME, Assumption, Holds
 from samesame.formula.binders import replaced
 from samesame.formula.expr import (
     FALSE,
@@ -23,6 +23,7 @@ from samesame.formula.expr import (
     Add,
     Compare,
     Expr,
+    Extremum,
     Fn,
     Fold,
     Index,
@@ -49,7 +50,7 @@ def without_empty(conditions: tuple[Assumption, ...], left: Expr, right: Expr) -
         if mine != yours or mine in (None, Nothing.EITHER):
             kept.append(one)
         elif isinstance(mine, Nothing) and isinstance(one, Holds):
-            kept.append(replace(one, kind=NEITHER))
+            kept.append(replace(one, kind=KINDS[mine]))
     return tuple(dict.fromkeys(kept))
 
 
@@ -90,6 +91,7 @@ class Nothing(Enum):
     NAN = "NaN"
 
 
+KINDS = {Nothing.NAN: NEITHER, Nothing.BELOW: BOTH_BELOW, Nothing.ABOVE: BOTH_ABOVE}
 Value = Fraction | Nothing | None                       # None: not known
 
 
@@ -117,9 +119,11 @@ def _made(e: Expr, of: Mapping[Expr, Value]) -> Value:
         case Fn("exp", argument):
             return _of_exp(of[argument])
         case Fn("log", argument):
-            return Nothing.NAN if of[argument] is Nothing.NAN else None
+            return {Nothing.NAN: Nothing.NAN, Fraction(0): Nothing.BELOW}.get(of[argument])
         case Fold("max" | "min" | "sum" | "prod" as monoid, bound, body):
             return _folded(monoid, of[body]) if all((at_least(v.extent) or 0) > 0 for v in bound) else None
+        case Extremum(op, parts):
+            return _extreme(op, [of[part] for part in parts])
         case Where(condition, then, otherwise):
             chosen = _truth(condition, of)
             return None if chosen is None else of[then if chosen else otherwise]
@@ -183,6 +187,16 @@ def _folded(monoid: str, body: Value) -> Value:
     """Of equal elements, of which there is at least one."""
     same = (Nothing.NAN, 0) if monoid == "prod" else (Nothing.NAN, 0, Nothing.BELOW, Nothing.ABOVE)
     return body if (monoid in ("max", "min") and body is not Nothing.EITHER) or body in same else None
+
+
+def _extreme(op: str, parts: list[Value]) -> Value:
+    if Nothing.NAN in parts:
+        return Nothing.NAN
+    if None in parts or Nothing.EITHER in parts:
+        return None
+    below, above = (Nothing.BELOW, Nothing.ABOVE) if op == "max" else (Nothing.ABOVE, Nothing.BELOW)
+    numbers = list(_numbers(parts))
+    return above if above in parts else (max if op == "max" else min)(numbers) if numbers else below
 
 
 def _numbers(parts: Iterable[Value]) -> Iterator[Fraction]:

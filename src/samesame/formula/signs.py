@@ -71,7 +71,8 @@ def _has_point(bound: tuple[Var, ...], guards: Guards) -> bool:
     v, *rest = bound
     lows, highs, _ = bounds(v, guards)
     padded = [low + 1 for low, _ in lows] if len(lows) > 1 and len(highs) > 1 else []  # of a window that begins outside
-    for end in (*(end for end, _ in (*lows, *highs)), *padded):
+    alike = {w: None for g in guards if g.op == "=0" and v in g.free for w in sorted(g.free - {v}, key=lambda w: w.key)}
+    for end in (*(end for end, _ in (*lows, *highs)), *padded, *map(variable, alike)):     # of t[v] = t[w] there is w
         there = conjunction(at(g, ((v, end),)) for g in guards)
         if there is not None and _has_point(tuple(rest), there):
             return True

@@ -28,19 +28,26 @@ def either_end(size: Dim) -> Range:
     return canonical(mul(-1, const(size))), last(size)
 
 
+def along(node: Node) -> Range:
+    """Positions in the dimension that an operator is given beside a tensor; a number is a vector of one."""
+    shape = node.args[0].shape
+    return 0, last(shape[node.args[1]]) if shape else 0
+
+
 # Operator → the position of its index argument, and the range it must lie in (both ends included).
 DEMANDS: dict[str, tuple[int, Callable[[Node], Range]]] = {
     "aten.bincount": (0, lambda node: (0, last(node.shape[0]))),
     "aten._embedding_bag": (1, lambda node: (0, last(node.args[0].shape[0]))),
     "aten._embedding_bag_forward_only": (1, lambda node: (0, last(node.args[0].shape[0]))),
     "aten.embedding": (1, lambda node: (0, last(node.args[0].shape[0]))),
-    "aten.gather": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),
-    "aten.index_add": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),
-    "aten.index_copy": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),
+    "aten.gather": (2, along),
+    "aten.index_add": (2, along),
+    "aten.index_copy": (2, along),
     "aten.index_fill": (2, lambda node: either_end(node.args[0].shape[node.args[1]])),
-    "aten.index_select": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),
-    "aten.scatter": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),
-    "aten.scatter_add": (2, lambda node: (0, last(node.args[0].shape[node.args[1]]))),
+    "aten.index_select": (2, along),
+    "aten.scatter": (2, along),
+    "aten.scatter_add": (2, along),
+    "aten.scatter_reduce": (2, along),
     "aten.one_hot": (0, lambda node: (0, last(node.shape[-1]))),
 }
 

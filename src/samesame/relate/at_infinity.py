@@ -23,7 +23,7 @@ from dataclasses import replace
 
 import torch
 
-from samesame.formula.alike import alike
+from samesame.formula.alike import alike, in_parts
 from samesame.formula.expr import Unsupported
 from samesame.formula.spans import ABOVE, BELOW, INFINITE, Spans
 from samesame.graph import Graph, Node, TensorType, map_nodes
@@ -40,18 +40,19 @@ SPANS = {"aten.isneginf.default": BELOW, "aten.isposinf.default": ABOVE}
 
 LITERAL = frozenset(f"aten.{name}" for name in (
     "add", "sub", "rsub", "mul", "neg", "sum", "mean", "linear", "addmm", "mm", "mv", "dot", "bmm", "baddbmm", "matmul",
-    "einsum", "relu", "masked_fill", "exp", "sigmoid", "tanh"))
+    "einsum", "relu", "masked_fill", "where", "exp", "sigmoid", "tanh", "index", "index_select", "gather", "embedding"))
 
 
 def is_written_alike(claim: Block) -> bool:
-    """Whether both sides are one formula but for the order of terms, of operators that compute just that."""
+    """Whether both sides are one formula but for the order of terms, and how many sums these are in, of operators that
+    compute just that."""
     computed = {packet(node.operator) for node in claim.graph.nodes if not node.is_source}
     if not computed <= LITERAL | IDENTITIES | movements():
         return False
     try:
         left, right = meanings(claim)
         indices, element = left.element()
-        return left.shape == right.shape and alike(element, right[indices])
+        return left.shape == right.shape and alike(in_parts(element), in_parts(right[indices]))
     except (Unsupported, RecursionError):
         return False
 

@@ -128,19 +128,26 @@ def _held(index: Node) -> Iterator[tuple[Node, tuple[int, int] | None]]:
         for part in node.args[0]:
             yield from _held(part)
         return
-    source, place = node, None
-    if packet(node.operator) == "aten.select":
-        source, place = node.args[0], (node.args[1], node.args[2])
-    elif node.operator == "getitem" and packet(node.args[0].operator) == "aten.unbind":
-        cut = node.args[0]
-        source, place = cut.args[0], (cut.args[1] if len(cut.args) > 1 else 0, node.args[1])
+    source, place = row_of(node)
     if source.operator != "input" or not is_integer(source):
         return
-    if place is None:
-        yield source, None
-    elif all(isinstance(number, int) for number in (*place, *source.shape)):
-        rank, (dim, position) = len(source.shape), place
-        yield source, (dim % rank, position % source.shape[dim])
+    if place is None or all(isinstance(number, int) for number in (*place, source.shape[place[0]])):
+        yield source, place
+
+
+def row_of(node: Node) -> tuple[Node, tuple[int, int] | None]:
+    """The tensor of which a node is one row, with its dimension and its position there; else the node itself. Both are
+    counted from the start, where that dimension's size is a number."""
+    if packet(node.operator) == "aten.select":
+        source, dim, position = node.args
+    elif node.operator == "getitem" and packet(node.args[0].operator) == "aten.unbind":
+        cut = node.args[0]
+        source, dim, position = cut.args[0], cut.args[1] if len(cut.args) > 1 else 0, node.args[1]
+    else:
+        return node, None
+    dim %= len(source.shape)
+    size = source.shape[dim]
+    return source, (dim, position % size if isinstance(position, int) and isinstance(size, int) else position)
 
 
 def _of_all(rows: list[Range]) -> Range | None:

@@ -3,7 +3,7 @@
 First at the sizes of the example: that decides what is related to what. Then the same proofs are made once more over
 size symbols, on families of graphs: with equal sizes of the example as one size, and if that succeeds apart; if not,
 without the sizes that constants depend on (a table of positions has the rows it has). What succeeds holds for all
-sizes; the sizes that stayed numbers are named with the reason.
+sizes, under no more conditions than at those of the example; the sizes that stayed numbers are named with the reason.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from samesame.formula.region import Region
 from samesame.formula.sizes import size_text, symbols, value_at
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph
+from samesame.operators.provisos import provisos
 from samesame.operators.table import packet
+from samesame.relate.handed_on import with_rows_excluded
 from samesame.relate.induction import Inductive
 from samesame.relate.joined import JoinProposer
 from samesame.relate.lapses import lapse
@@ -123,7 +125,7 @@ def generalise_sizes(
     here.seconds, here.sizes = prover.seconds, Sizes(shapes=_shapes(graphs[0]))
     if lowest(here) < Rung.PROVED_HERE:
         return here
-    seconds, fixed = prover.seconds, tuple[str, ...]()
+    seconds, fixed, told = prover.seconds, tuple[str, ...](), provisos_of(here)
     left = SECONDS + TIMES * sum(relation.evidence.seconds for relation in here.relating.relations())
     best: Generalised | None = None
     differ = ""
@@ -144,6 +146,8 @@ def generalise_sizes(
         started = time.thread_time()
         general.until = started + left
         there = _at_all_sizes(found, relation, values, general, progress, here.relating)
+        if isinstance(there, Generalised) and (more := [one for one in provisos_of(there) if one not in told]):
+            there = f"the proof for all of them holds if {' and if '.join(more)}"
         left -= time.thread_time() - started
         seconds += general.seconds
         if isinstance(there, Generalised) and lowest(there) >= Rung.PROVED_ALIKE:
@@ -250,6 +254,13 @@ def lowest(settled: Generalised) -> Rung:
     relations = settled.relating.relations()
     rungs = [resting(root, settled.relating, relations).evidence.rung for root in settled.roots]
     return min(rungs, default=Rung.PROVED)
+
+
+def provisos_of(settled: Generalised) -> list[str]:
+    """What a headline is to say of what the proofs took for granted."""
+    known = [*(root.evidence for root in settled.roots), *(one for _, _, one in settled.relating.related.values())]
+    conditions = (condition for one in known for condition in one.conditions)
+    return provisos(with_rows_excluded(conditions, settled.relating))
 
 
 def _shapes(graph: Graph) -> dict[str, tuple[int, ...]]:

@@ -3,6 +3,11 @@
 That both sides are NaN there is enough where they are results, or where the same operators are applied to them. What is
 proved of anything that is made of them is about numbers, though: p·m and {p if m else 0} are the same but where p is
 NaN. Then that no row is hidden whole is a condition like any other.
+
+A proof that both sides have the same elements of it is about whatever they are.
+
+That both are −∞ is enough where later proofs reckon with it: they do if both programs are known to have −∞ there
+(at_infinity.py), as long as the same operators make no NaN of it, as −∞ − (−∞) is one.
 """
 
 from __future__ import annotations
@@ -10,10 +15,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from samesame.formula.assumptions import NEITHER, SOME, Assumption, Holds
+from samesame.formula.assumptions import BOTH_ABOVE, BOTH_BELOW, OF_MAXIMA, SOME, Assumption, Holds
+from samesame.formula.spans import ABOVE, BELOW, INFINITE
+from samesame.graph import Node
+from samesame.operators.table import movements, packet
+from samesame.relate.blocks import Block
+from samesame.relate.joint import IDENTITIES
+from samesame.relate.layout import wholes
 from samesame.relate.relating import Relating
 
 SAME_OPERATORS = ("congruence", "input", "constant")
+INFINITIES = {BOTH_BELOW: BELOW, BOTH_ABOVE: ABOVE}
+# Operators that make no NaN of an infinity beside numbers; those of ONE, of one infinite argument beside finite ones.
+MOVING = movements() | IDENTITIES | frozenset(f"aten.{name}" for name in (
+    "index", "_unsafe_index", "index_select", "gather", "take_along_dim", "embedding"))
+PASSING = MOVING | frozenset(f"aten.{name}" for name in (
+    "where", "masked_fill", "exp",
+    "neg", "relu", "sigmoid", "tanh", "amax", "amin", "maximum", "minimum", "clamp", "clamp_min", "clamp_max"))
+ONE = frozenset(f"aten.{name}" for name in ("add", "sub", "rsub"))
 
 
 def with_rows_excluded(conditions: Iterable[Assumption], relating: Relating) -> list[Assumption]:
@@ -25,17 +44,44 @@ def with_rows_excluded(conditions: Iterable[Assumption], relating: Relating) -> 
 
 
 def is_handed_on(relating: Relating) -> bool:
-    """Is there a proof of what is made of a tensor that may be no number?"""
-    may_be_none = {node for node, (_, _, evidence) in relating.related.items()
-                   if any(map(_is_of_rows, evidence.conditions))}
-    after = set(may_be_none)
+    """Is there a proof of what is made of a tensor that may be no number, and that does not reckon with that?"""
+    doubtful, infinite = set[Node](), set[Node]()
+    moving = {use.right for use in relating.uses if _only_moves(use.block)}
     for node in relating.right.nodes:
-        if not after.isdisjoint(node.inputs):
-            after.add(node)
-            if node in relating.related and relating.related[node][2].method not in SAME_OPERATORS:
+        evidence = relating.related[node][2] if node in relating.related else None
+        same = evidence is None or evidence.method in SAME_OPERATORS or relating.joint.term[node] in moving
+        if not doubtful.isdisjoint(node.inputs):
+            if not same:
                 return True
+            doubtful.add(node)
+        elif same and not infinite.isdisjoint(node.inputs) and not _passes(relating, node):
+            doubtful.add(node)
+        elif not infinite.isdisjoint(node.inputs) and relating.spans_of(node) & INFINITE:
+            infinite.add(node)
+        for one in evidence.conditions if evidence is not None else ():
+            if isinstance(one, Holds) and _is_of_rows(one):
+                (infinite if _is_reckoned_with(relating, node, one) else doubtful).add(node)
     return False
 
 
+def _only_moves(claim: Block) -> bool:
+    """Does a proof say no more than that both sides have the same elements of a tensor, whatever they are?"""
+    return all(node.is_source or packet(node.operator) in MOVING for node in claim.graph.nodes)
+
+
+def _is_reckoned_with(relating: Relating, node: Node, one: Holds) -> bool:
+    """Is the tensor known to be infinite where the maximum is over nothing, on both sides?"""
+    layout = relating.related[node][1]
+    same = (node, *(relating.left[name] for name in wholes(layout)))
+    return all(INFINITIES.get(one.kind) in relating.spans_of(tensor) for tensor in same)
+
+
+def _passes(relating: Relating, node: Node) -> bool:
+    """Does the operator make no NaN of infinities?"""
+    if packet(node.operator) in ONE:
+        return sum(bool(relating.spans_of(part) & INFINITE) for part in node.inputs) < 2
+    return packet(node.operator) in PASSING
+
+
 def _is_of_rows(one: Assumption) -> bool:
-    return isinstance(one, Holds) and one.kind == NEITHER
+    return isinstance(one, Holds) and one.kind in OF_MAXIMA - {SOME}

@@ -3,7 +3,8 @@
 A program makes infinities of numbers where it writes one (a fill, a constant, a table with one in it) or takes a
 logarithm of 0, and they flow: exp(−∞) is 0, a product with −∞ has the sign of the other factor, a maximum with a number
 is a number. So each tensor is followed through the formula of the operator that makes it, from the spans in which its
-arguments may lie to those in which it may lie itself. Which way a condition turns out is never asked: a mask may hide
+arguments may lie to those in which it may lie itself. Integers that look something up lie where the lookup demands, as
+in proofs. Which way a condition turns out is never asked: a mask may hide
 all, nothing, or anything between. What an operator without a formula makes of an infinity may be one; of numbers it
 makes numbers, as far as is known.
 """
@@ -23,15 +24,18 @@ from samesame.formula.spans import FINITE, INFINITE, OF_KIND, Places, Spans
 from samesame.formula.tensor import Tensor, leaf
 from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators import explain
+from samesame.operators.demands import demands, is_integer
 from samesame.operators.execute import closed, is_finite, pieces
 from samesame.operators.numbers import literally
 from samesame.operators.table import movements, packet
+from samesame.relate.domain import row_of, whole
 from samesame.relate.joint import IDENTITIES, kind_of
 
 # A difference is told from the formulas of its sides, as far as these say what is never below what.
 DIFFERENCES = frozenset(f"aten.{name}" for name in ("sub", "rsub", "add"))
 BOUNDS = frozenset(f"aten.{name}" for name in (
-    "amax", "max", "maximum", "logsumexp", "logaddexp", "neg", "scatter_reduce", "gather"))
+    "amax", "max", "maximum", "logsumexp", "logaddexp", "neg", "scatter_reduce", "gather", "index", "_unsafe_index",
+    "index_select", "take_along_dim", "embedding"))
 POINTS = torch.tensor([-math.inf, -1, 0, 1, math.inf], dtype=torch.float64)       # among the spans
 
 
@@ -67,6 +71,7 @@ class _Found:
         self.spans = dict[str, Spans]()
         self.alike = dict[str, tuple[Spans, ...]]()
         self.formulas = dict[Node, Any]()
+        self.places = _places(graph)
 
     def results(self, node: Node) -> Iterator[tuple[str, Spans]]:
         return ((name, self.spans[name]) for name, _ in _results(node))
@@ -124,13 +129,22 @@ class _Found:
 
     def looked_through(self, node: Node) -> Any:
         """A tensor as a variable; one that is only moved, or bounds what it is made of, as its formula of these."""
-        if node not in self.formulas:
+        if node not in self.formulas and (place := self.places.get(row_of(node))) is not None:
+            self.formulas[node] = place
+        elif node not in self.formulas:
             opened = packet(node.operator) in BOUNDS | IDENTITIES | movements() or node.operator == "getitem"
             try:
                 self.formulas[node] = explain(node, self.looked_through) if opened else _variable(node)
             except Unsupported:
                 self.formulas[node] = _variable(node)
         return self.formulas[node]
+
+
+def _places(graph: Graph) -> dict[tuple[Node, tuple[int, int] | None], Tensor]:
+    """Integers that something is looked up at where a negative one is an error, each as a variable that is none:
+    tensors, and rows of tensors."""
+    demanded = ((whole(index), bounds) for node in graph.nodes for index, bounds in demands(node) if bounds[0] == 0)
+    return {row_of(node): leaf(node.name, node.shape, "int", bounds) for node, bounds in demanded if is_integer(node)}
 
 
 def _results(node: Node) -> list[tuple[str, TensorType]]:

@@ -128,6 +128,11 @@ class Relating:
         pairs = zip(self.left.roots, self.right.roots, strict=True)
         return all(graph.equal(term[a], term[b]) for (_, a), (_, b) in pairs)
 
+    def spans_of(self, node: Node) -> Spans:
+        """In which spans the elements of a tensor may lie, with any masks and numbers: of both programs where it is one
+        tensor of theirs."""
+        return _spans(self, self.joint.term[node])
+
     def arranged(self, left: Node, layout: Layout) -> int:
         """The term of a left tensor in this layout, or of several side by side, the first of which it is."""
         several = isinstance(layout, Concat)
