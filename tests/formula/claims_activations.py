@@ -35,6 +35,7 @@ pointwise = pointwise_of(claim)
 XY = dict(x="T", y="T")
 
 pointwise("clamp: max first or min first", lambda v: minimum(maximum(v, -1), 1), lambda v: maximum(minimum(v, 1), -1), lambda v: maximum(minimum(v, 1), 0))
+pointwise("clamp of a power: max first or min first", lambda v: minimum(maximum(exp(v), 2), 3), lambda v: maximum(minimum(exp(v), 3), 2), lambda v: maximum(minimum(exp(v), 2), 3))
 pointwise("clamp as where", lambda v: clamp(v, -1, 1), lambda v: where(lt(v, -1), -1, where(lt(1, v), 1, v)), lambda v: where(lt(v, -1), 1, where(lt(1, v), 1, v)))
 pointwise("clamp as relu(v + 1) − relu(v − 1) − 1", lambda v: clamp(v, -1, 1), lambda v: relu(v + 1) - relu(v - 1) - 1, lambda v: relu(v + 1) - relu(v - 1))
 pointwise("what was rounded and cut off is whole", lambda v: fn("trunc")(clamp(fn("round")(v * 3), -2, 2)), lambda v: clamp(fn("round")(v * 3), -2, 2), lambda v: fn("trunc")(clamp(v * 3, -2, 2)))
