@@ -369,7 +369,15 @@ def positive_part(form: Form) -> Form:
     literal = truth_of("positive", form)
     if isinstance(literal, bool):
         return form if literal else constant(0)
+    otherwise = truth_of("positive", scale(form, -1)) if _asks_of_negative(literal) else True
+    if isinstance(otherwise, Literal):                     # what is compared are factors or exponents of it
+        return subtract(form, guarded((otherwise,), form))
     return guarded((literal,), form)
+
+
+def _asks_of_negative(literal: Literal) -> bool:
+    atom = literal.subject
+    return isinstance(atom, Apply) and atom.head == "positive" and atom.argument.terms[0][1] < 0
 
 
 def _signed_factor(form: Form) -> tuple[Atom, Fraction, Form] | None:
@@ -546,20 +554,18 @@ def _decisive_piece(form: Form) -> Form | None:
 
 
 def _compared_exponents(form: Form) -> Form | None:
-    """log f − log g for f − g, which has the same sign, where f and g are positive, and one of them is a product with
-    an exponential among its factors; None for anything else."""
+    """log f − log g for f − g, which has the same sign, where f and g are positive, and an exponential is a factor of
+    one of them: exp(x)·Σ exp(b) > exp(y)·Σ exp(a) where x − log Σ exp(a) > y − log Σ exp(b). None for anything else."""
     above = Form(tuple(part for part in form.terms if part[1] > 0))
     below = Form(tuple((t, -c) for t, c in form.terms if c < 0))
-    one, other = (above, below) if len(above.terms) == 1 else (below, above)
-    if len(one.terms) != 1 or not (_is_power(one) or (len(other.terms) == 1 and _is_power(other))):
+    if not above.terms or not below.terms or not (_is_power(above) or _is_power(below)):
         return None
-    return subtract(log(above), log(below)) if is_positive(one) and is_positive(other) else None
+    return subtract(log(above), log(below)) if is_positive(above) and is_positive(below) else None
 
 
 def _is_power(form: Form) -> bool:
-    """Whether the one term of a form is a product with an exponential among its factors."""
-    ((term, _),) = form.terms
-    return term.plain and any(isinstance(a, Apply) and a.head == "exp" for a, _ in term.factors)
+    """Whether all terms of a form have an exponential among their factors, the same."""
+    return any(e > 0 for _, e in content(form, lambda a: isinstance(a, Apply) and a.head == "exp")[1])
 
 
 def apply(head: str, form: Form) -> Form:
