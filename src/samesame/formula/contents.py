@@ -1,4 +1,4 @@
-"""What the terms of a form have in common, and of which primes a number is made.
+"""What the terms of a form have in common.
 
 Powers, logarithms, maxima and comparisons take out what all terms share: √(4·a²·x + 4·a²·y) = 2·|a|·√(x + y)."""
 
@@ -53,20 +53,3 @@ def common_number(values: Iterable[Fraction]) -> Fraction:
             total.denominator * value.denominator,
         )
     return total
-
-
-def prime_factors(value: Fraction) -> list[tuple[int, int]]:
-    """Primes with exponents; what trial division up to a thousand leaves counts as one prime."""
-    found: list[tuple[int, int]] = []
-    for part, sign in ((value.numerator, 1), (value.denominator, -1)):
-        q = 2
-        while part > 1 and q <= 1000:
-            k = 0
-            while part % q == 0:
-                part, k = part // q, k + 1
-            if k:
-                found.append((q, k * sign))
-            q += 1 if q == 2 else 2
-        if part > 1:
-            found.append((part, sign))
-    return found

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from math import lcm
 
-from samesame.formula.contents import common_number, content, prime_factors
+from samesame.formula.contents import common_number, content
 from samesame.formula.defined import assume_defined
 from samesame.formula.effort import assume, current, meant_under, remember, step
 from samesame.formula.expr import Unsupported
@@ -29,6 +29,7 @@ from samesame.formula.guards import (
 )
 from samesame.formula.poly import Atom, IntegerAtom, Poly, collect, divide, number
 from samesame.formula.presence import counted, has_instance, is_count, points
+from samesame.formula.primes import prime_factors
 from samesame.formula.rewrite import Draft, guarded, leave_root, multiply, positive, rewritten, under, value_form
 from samesame.formula.scalars import EVEN, ODD, ROUNDING, SCALARS
 from samesame.formula.signs import has_point, is_generic, is_nonnegative, is_positive, piece_of
