@@ -27,7 +27,7 @@ from samesame.formula.guards import (
     negation,
     zero_literal,
 )
-from samesame.formula.poly import Atom, IntegerAtom, Poly, collect, divide, number
+from samesame.formula.poly import Atom, IntegerAtom, divide, number
 from samesame.formula.presence import counted, has_instance, is_count, points
 from samesame.formula.primes import prime_factors
 from samesame.formula.rewrite import Draft, guarded, leave_root, multiply, positive, rewritten, under, value_form
@@ -44,6 +44,7 @@ from samesame.formula.terms import (
     Symbol,
     Term,
     add,
+    as_poly,
     constant,
     form_of,
     laws,
@@ -451,21 +452,6 @@ def _whole_part(form: Form) -> tuple[Form, Form]:
     """The terms that are integers, which floor and ceil leave where they stand (⌊x + n⌋ = ⌊x⌋ + n), and the others."""
     parts = [Form((part,)) for part in form.terms]
     return add(*filter(is_whole, parts)), add(*(part for part in parts if not is_whole(part)))
-
-
-def as_poly(form: Form) -> Poly | None:
-    """The index polynomial that the form is, if it is one."""
-    terms: list[tuple[tuple[Atom, ...], int]] = []
-    for term, c in form.terms:
-        if not term.plain or c.denominator != 1:
-            return None
-        monomial: list[Atom] = []
-        for a, e in term.factors:
-            if not (isinstance(a, IntegerAtom) and a.integer) or e.denominator != 1 or e < 0:
-                return None
-            monomial += [a] * int(e)
-        terms.append((tuple(monomial), int(c)))
-    return collect(terms)
 
 
 def piece(form: Form) -> Form:
