@@ -35,6 +35,7 @@ pointwise = pointwise_of(claim)
 XY = dict(x="T", y="T")
 
 pointwise("clamp: max first or min first", lambda v: minimum(maximum(v, -1), 1), lambda v: maximum(minimum(v, 1), -1), lambda v: maximum(minimum(v, 1), 0))
+pointwise("clamp of a power: max first or min first", lambda v: minimum(maximum(exp(v), 2), 3), lambda v: maximum(minimum(exp(v), 3), 2), lambda v: maximum(minimum(exp(v), 2), 3))
 pointwise("clamp as where", lambda v: clamp(v, -1, 1), lambda v: where(lt(v, -1), -1, where(lt(1, v), 1, v)), lambda v: where(lt(v, -1), 1, where(lt(1, v), 1, v)))
 pointwise("clamp as relu(v + 1) − relu(v − 1) − 1", lambda v: clamp(v, -1, 1), lambda v: relu(v + 1) - relu(v - 1) - 1, lambda v: relu(v + 1) - relu(v - 1))
 pointwise("what was rounded and cut off is whole", lambda v: fn("trunc")(clamp(fn("round")(v * 3), -2, 2)), lambda v: clamp(fn("round")(v * 3), -2, 2), lambda v: fn("trunc")(clamp(v * 3, -2, 2)))
@@ -98,3 +99,32 @@ claim("hinge loss: the margin to the best other class", dict(T=2, N=3), dict(x="
       lambda s, x, y: array((s.T,), lambda t: Max(s.N, lambda n: maximum(0, 1 + x[t, n] - y[t]))), lambda s, x, y: array((s.T,), lambda t: Max(s.N, lambda n: maximum(0, x[t, n] - y[t]))))
 claim("a linear, then relu, in two halves", dict(T=2, K=2, N=2), dict(x="T K", w="2*N K"),
       lambda s, x, w: linear(x, w).map(relu), lambda s, x, w: cat([linear(x, p).map(relu) for p in w.split([s.N, s.N], 0)], 1), lambda s, x, w: cat([linear(x, p).map(relu) for p in w.split([s.N, s.N], 0)[::-1]], 1))
+
+
+# ------------------------------------------------------------------------------------------------- signs of products
+
+
+def clipped(a, r):
+    """A policy's loss as it is published: the worse of two products."""
+    return maximum(-a * r, -a * clamp(r, Fraction(4, 5), Fraction(6, 5)))
+
+
+def by_advantage(a, r, low=Fraction(4, 5)):
+    """The same, by the sign of the advantage."""
+    return -a * where(le(0, a), minimum(r, Fraction(6, 5)), maximum(r, low))
+
+
+def summed(f):
+    return lambda s, a, r: a.map(f, r).sum(0)
+
+
+SUMS = {
+    "a clipped ratio, by the sign of its factor": (clipped, by_advantage, lambda a, r: by_advantage(a, r, Fraction(3, 5))),
+    "a clipped ratio of powers, by the sign of its factor": (lambda a, r: clipped(a, exp(r)), lambda a, r: by_advantage(a, exp(r)), lambda a, r: by_advantage(-a, exp(r))),
+    "magnitudes of products": (lambda a, r: absolute(a * r), lambda a, r: absolute(a) * absolute(r), lambda a, r: absolute(a) * r),
+    "relu of a product": (lambda a, r: relu(a * r), lambda a, r: relu(a) * relu(r) + relu(-a) * relu(-r), lambda a, r: relu(a) * relu(r)),
+    "relu of a product with a square": (lambda a, r: relu(a * a * a * r), lambda a, r: a * a * (relu(a) * relu(r) + relu(-a) * relu(-r)), lambda a, r: a * a * relu(r) * absolute(a)),
+    "relu of a quotient": (lambda a, r: relu(r / a), lambda a, r: where(lt(0, a), relu(r), -relu(-r)) / a, lambda a, r: relu(r) / a),
+}
+for name, (left, right, twin) in SUMS.items():
+    claim(name, dict(T=3), dict(a="T", r="T"), summed(left), summed(right), summed(twin))

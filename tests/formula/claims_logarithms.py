@@ -11,7 +11,23 @@ from fractions import Fraction
 
 from formula_claims import EPS, array, cat, claims_of, clamp, gather_rows, one_hot, pointwise_of, relu
 
-from samesame.formula.expr import Sum, absolute, cos, erf, exp, fn, le, log, lt, maximum, power, sigmoid, sqrt, where
+from samesame.formula.expr import (
+    Sum,
+    absolute,
+    cos,
+    erf,
+    exp,
+    fn,
+    le,
+    log,
+    lt,
+    maximum,
+    minimum,
+    power,
+    sigmoid,
+    sqrt,
+    where,
+)
 
 CLAIMS, claim = claims_of("logarithms and shared arguments")
 pointwise = pointwise_of(claim)
@@ -94,3 +110,10 @@ claim("erf of a suffix sum under another sum", dict(N=3), dict(x="N"),
       lambda s, x: array((), lambda: Sum(s.N, lambda k: x[k] * erf(Sum(s.N, lambda u: where(le(k, u), x[u], 0))))),
       lambda s, x: array((), lambda: Sum(s.N, lambda k: x[k] * erf(x.sum(0)[()] - Sum(k, lambda u: x[u])))),
       lambda s, x: array((), lambda: Sum(s.N, lambda k: x[k] * erf(x.sum(0)[()] - Sum(k + 1, lambda u: x[u])))))
+claim("a quotient of shares cut off at one, as exp of a difference of logarithms", dict(T=2, N=3), dict(x="T N", y="T N"),
+      lambda s, x, y: (x.softmax(1) / y.softmax(1)).map(lambda r: minimum(r, 1)),
+      lambda s, x, y: (x.log_softmax(1) - y.log_softmax(1)).map(lambda d: exp(minimum(d, 0))),
+      lambda s, x, y: (y.log_softmax(1) - x.log_softmax(1)).map(lambda d: exp(minimum(d, 0))))
+claim("the larger of two shares, by their logarithms", dict(T=2, N=3), dict(x="T N", y="T N"),
+      lambda s, x, y: x.softmax(1).map(maximum, y.softmax(1)), lambda s, x, y: x.log_softmax(1).map(maximum, y.log_softmax(1)).exp(),
+      lambda s, x, y: x.map(maximum, y).softmax(1))

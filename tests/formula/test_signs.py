@@ -6,7 +6,7 @@ import pytest
 
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import Proved, prove_equal
-from samesame.formula.expr import Max, Size, Sum, and_, const, eq, exp, lt, not_, power, where
+from samesame.formula.expr import Max, Size, Sum, and_, const, eq, exp, index, lt, not_, numeric, power, where
 from samesame.formula.laws import LAWS
 from samesame.formula.normal import normal
 from samesame.formula.signs import is_nonnegative, is_positive
@@ -100,3 +100,29 @@ SQUARES = {
 def test_a_product_of_two_equal_sums_is_not_negative(name):
     make, is_square = SQUARES[name]
     assert signs(make()) == (is_square, False)
+
+
+STEPS, LENGTH = leaf("t", (N,), kind="int", bounds=(0, 9)), Size("L", 2)
+WHOLE = {
+    "what is left of ten": (lambda i: 10 - STEPS[i], (True, True)),
+    "what is left of nine": (lambda i: 9 - STEPS[i], (True, False)),
+    "what is left of eight": (lambda i: 8 - STEPS[i], (False, False)),
+    "in parts": (lambda i: Fraction(10, 3) - Fraction(1, 3) * STEPS[i], (True, True)),
+    "less a little": (lambda i: 9 - Fraction(101, 100) * STEPS[i], (False, False)),
+    "a size less one": (lambda i: LENGTH - 1, (True, True)),
+    "a size less two": (lambda i: LENGTH - 2, (True, False)),
+    "less a real number": (lambda i: 10 - x[i], (False, False)),
+}
+
+
+@pytest.mark.parametrize("element, expected", WHOLE.values(), ids=WHOLE)
+def test_a_polynomial_of_integers_has_the_sign_that_it_has_in_their_ranges(element, expected):
+    assert signs(element(index(N))) == expected
+
+
+def test_a_root_of_what_is_positive_in_range_takes_nothing_for_granted():
+    i = index(N)
+    for left, given in ((10, 1), (8, 2)):
+        root = power(left - STEPS[i], Fraction(1, 2))
+        proof = prove_equal(root * root, numeric(left - STEPS[i]))
+        assert isinstance(proof, Proved) and len(proof.conditions) == given

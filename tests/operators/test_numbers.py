@@ -91,6 +91,17 @@ def test_the_least_float_is_minus_infinity(lowest: float) -> None:
     assert bool(found) == (lowest != float("-inf"))
 
 
+@pytest.mark.parametrize("scale", [Fraction("0.229"), Fraction("0.226"), Fraction("0.26862954"), Fraction("12.345")])
+def test_one_over_a_short_decimal_is_that(scale: Fraction) -> None:
+    """Bytes of an image become normal in one multiplication."""
+    for number in (1 / (255 * float(scale)), 1 / 255 / float(scale)):
+        with readings() as found:
+            assert constant(number) is const(1 / (255 * scale))
+        assert [str(reading) for reading in found] == [f"{number!r} read as 1/{255 * float(scale):.9g}"]
+        beyond = constant(number * (1 + 1e-13))
+        assert isinstance(beyond, Num) and beyond is not constant(number)
+
+
 def test_infinity_is_the_negative_of_the_other_and_nan_is_nothing() -> None:
     assert constant(math.inf) is PLUS_INFINITY and value(constant(math.inf)) == math.inf
     with pytest.raises(Unsupported):

@@ -15,6 +15,8 @@ WIDE = torch.randn(2, 9)
 DEMANDS = {
     "embedding": (lambda ids: F.embedding(ids, TABLE), (0, 10)),
     "a reshaped lookup": (lambda ids: F.embedding(ids.t().reshape(-1), TABLE), (0, 10)),
+    "a lookup of the next one, round the end": (lambda ids: F.embedding(ids.roll(-1, dims=1), TABLE), (0, 10)),
+    "a lookup from the last to the first": (lambda ids: F.embedding(ids.flip(0), TABLE), (0, 10)),
     "gather": (lambda ids: WIDE.gather(1, ids), (0, 8)),
     "gather from the last dimension": (lambda ids: WIDE.gather(-1, ids), (0, 8)),
     "one column of indices": (lambda ids: TABLE.index_select(0, ids.flatten()), (0, 10)),
@@ -116,7 +118,7 @@ def test_the_range_of_what_is_computed_is_stated_with_its_place_and_of_each_inst
     assert verdict.verdict == "same"
     told = [str(condition) for root in verdict.roots for condition in root.evidence.conditions]
     letters = [varying.split(" = ")[0] for varying in verdict.sizes.varying if "shape[0]" in varying]
-    place = "tests/relate/test_domain.py:108"
+    place = "tests/relate/test_domain.py:110"
     assert sorted(told) == sorted(f"0 ≤ add ({place}) ≤ {letter} − 1" for letter in letters) and len(letters) == 3
 
 
@@ -201,6 +203,20 @@ def test_labels_may_be_shifted_and_padded():
     assert labels(graph, lambda node: False) == {graph.sources("input")[1].name: (0, 5)}
     verdict = check(shifted, lambda x, given: -picked(x[:-1], given[1:]) / 4, (SCORES, LABELS))
     assert verdict.verdict == "same" and any("if no element of given is -100" in told for told in verdict.only)
+
+
+def round_the_end(x, given):
+    """Labels one step on, and the first one where there is none; what the last row loses is left out."""
+    return F.cross_entropy(x, given.roll(-1), reduction="none")[:-1].sum()
+
+
+def test_labels_may_be_rolled():
+    graph = capture(round_the_end, (SCORES, LABELS))
+    assert labels(graph, lambda node: False) == {graph.sources("input")[1].name: (0, 5)}
+    verdict = check(round_the_end, lambda x, given: -picked(x[:-1], given[1:]), (SCORES, LABELS))
+    assert verdict.verdict == "same"
+    one_too_far = check(round_the_end, lambda x, given: -picked(x[1:], given[1:]), (SCORES, LABELS))
+    assert one_too_far.verdict == "different"
 
 
 def picked(x, given):

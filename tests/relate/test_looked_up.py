@@ -49,3 +49,33 @@ def test_a_table_is_read_as_what_is_made_of_rows_of_another(pair):
 @pytest.mark.parametrize("pair", DIFFERENT.values(), ids=DIFFERENT)
 def test_a_table_of_something_else_is_a_difference(pair):
     assert check(*pair).verdict == "different"
+
+
+def posterior_mean(before):
+    """The mean of a diffusion step, by the image that is predicted; `before` makes the products of the steps before."""
+    def left(x, e, t):
+        beta = torch.linspace(1e-4, 0.02, 10, dtype=torch.float64)
+        alpha = 1 - beta
+        kept = alpha.cumprod(0)
+        earlier = before(kept)
+        clean = (1 / kept).sqrt()[t] * x - (1 / kept - 1).sqrt()[t] * e
+        return (beta * earlier.sqrt() / (1 - kept))[t] * clean + ((1 - earlier) * alpha.sqrt() / (1 - kept))[t] * x
+
+    def right(x, e, t):
+        beta = torch.linspace(1e-4, 0.02, 10, dtype=torch.float64)
+        alpha = 1 - beta
+        return (x - beta[t] / (1 - alpha.cumprod(0)).sqrt()[t] * e) / alpha.sqrt()[t]
+
+    x, e = (torch.randn(3, generator=DICE, dtype=torch.float64) for _ in range(2))
+    return left, right, (x, e, torch.tensor([2, 0, 6]))
+
+
+def one_first(kept):
+    return torch.cat([torch.ones(1, dtype=torch.float64), kept[:-1]])
+
+
+def test_a_schedule_that_is_made_of_numbers_is_worked_out_at_each_step():
+    """Its products are roots of products of primes of five digits."""
+    assert check(*posterior_mean(one_first)).verdict == "same"
+    for mistaken in (lambda kept: kept.roll(1), lambda kept: kept):
+        assert check(*posterior_mean(mistaken)).verdict == "different"

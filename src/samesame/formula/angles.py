@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
 
-from samesame.formula.functions import apply, common_number, named, power
+from samesame.formula.contents import common_number
+from samesame.formula.functions import apply, named, power
 from samesame.formula.poly import Atom
 from samesame.formula.rewrite import Draft, multiply, under
 from samesame.formula.terms import Apply, Form, Term, add, constant, next_open, of_atom, opened, scale, subtract

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from samesame.formula.expr import Compare, Expr, Extremum, FloorDiv, Fn, Fold, Mod, Num, Pow, Where, walk
+from samesame.formula.expr import Add, Compare, Expr, Extremum, FloorDiv, Fn, Fold, Mod, Mul, Num, Pow, Where, walk
 from samesame.formula.functions import BY_SIGN
 from samesame.formula.rewrite import LONGER, SMALL
 
@@ -53,6 +53,17 @@ def _compares(expr: Expr) -> bool:
                or (isinstance(e, Fold) and e.monoid in ("max", "min") and _chooses_numbers(e.body)) for e in walk(expr))
 
 
+def _compares_products(expr: Expr) -> bool:
+    """Whether the sign of a product decides something: a maximum of a·x and a·y, or |a·x|."""
+    return any(_is_product(part) for e in walk(expr)
+               if isinstance(e, Extremum) or (isinstance(e, Fn) and e.name in BY_SIGN)
+               for child in e.children for part in (child.terms if isinstance(child, Add) else (child,)))
+
+
+def _is_product(expr: Expr) -> bool:
+    return isinstance(expr, Mul) and sum(not isinstance(part, Num) for part in expr.factors) > 1
+
+
 def _chooses_numbers(expr: Expr) -> bool:
     """Whether it is a number, or one of some by conditions."""
     match expr:
@@ -83,5 +94,6 @@ ATTEMPTS: tuple[tuple[Callable[[Expr], bool], dict[str, bool]], ...] = (
     (lambda _: True, {}),
     (_worth_another_attempt, {"thorough": True}),
     (_compares, {"thorough": True, "by_signs": True}),
+    (_compares_products, {"thorough": True, "by_signs": True, "by_factors": True}),
     (_chooses_inside, {"thorough": True, "longer": True}),
 )

@@ -2,13 +2,14 @@
 
 Comparisons of reals are no longer opaque here: each atom is some real number, of its sign where that is known, and a
 form is a polynomial in them, so x > 0, −x > 0 and x = 0 exclude each other, max(x, y) agrees with its two spellings at
-x = y, and what is above exp(y) is above 0."""
+x = y, and what is above exp(y) is above 0. Logarithms of numbers are known to some places: what is above log 3 is above
+log 2."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import prod
+from math import log, prod
 from typing import Any
 
 import z3
@@ -17,7 +18,9 @@ from samesame.formula.guards import Guards
 from samesame.formula.poly import Atom, IntegerAtom
 from samesame.formula.signs import is_nonnegative, is_positive
 from samesame.formula.smt import Indices, refuted
-from samesame.formula.terms import Apply, Form, Term, closed, of_atom
+from samesame.formula.terms import Apply, Form, Term, closed, of_atom, value_of
+
+ROOM = Fraction(1, 10**9)   # more than float64 is off in the logarithm of a number that can be written down
 
 
 class Reals(Indices):
@@ -49,7 +52,16 @@ class Reals(Indices):
             self.tell(found > 0)
         elif is_nonnegative(form):
             self.tell(found >= 0)
+        about = _logarithm(thing)
+        if about is not None:
+            self.tell(found > self.real(about - ROOM), found < self.real(about + ROOM))
         return found
+
+
+def _logarithm(thing: Term | Atom) -> Fraction | None:
+    """About what the logarithm of a number is; None of anything else."""
+    of = value_of(thing.argument) if isinstance(thing, Apply) and thing.head == "log" else None
+    return None if of is None or of <= 0 else Fraction(log(of.numerator)) - Fraction(log(of.denominator))
 
 
 def never_counts(weighted: Sequence[tuple[Fraction, Guards]]) -> bool:

@@ -63,6 +63,7 @@ class Effort:
     laws: Any  # terms.Laws; None outside of proofs, where no form is worked with
     thorough: bool = False  # the second attempt: small sums written out, arguments over common denominators
     by_signs: bool = False  # the third: max, min, abs and sign by the signs of what they compare
+    by_factors: bool = False  # the fourth: signs of products by the signs of their factors
     longer: bool = False  # the last: sums of a few more values written out
     terms: int = 0
     steps: int = 0
@@ -98,14 +99,15 @@ def current() -> Effort:
 
 @contextmanager
 def spending(
-    budget: Budget, laws: Any, thorough: bool = False, by_signs: bool = False, longer: bool = False
+    budget: Budget, laws: Any, thorough: bool = False, by_signs: bool = False, by_factors: bool = False,
+    longer: bool = False,
 ) -> Iterator[Effort]:
     """Begin a proof by these laws: forget the one before, and count from zero."""
     if len(_here.efforts) > 1:
         raise RuntimeError("a proof cannot begin inside another: it would forget what the other remembers")
     forget()
     _here.idle.assumed.clear()
-    effort = Effort(budget, time.thread_time() + budget.seconds, laws, thorough, by_signs, longer)
+    effort = Effort(budget, time.thread_time() + budget.seconds, laws, thorough, by_signs, by_factors, longer)
     _here.efforts.append(effort)
     try:
         yield effort

@@ -149,9 +149,9 @@ def _attempts(left: Expr, right: Expr, budget: Budget, deadline: float) -> Prove
 
 def _attempt(
     left: Expr, right: Expr, budget: Budget, prove: Callable[[Form, Form], str], *,
-    thorough: bool = False, by_signs: bool = False, longer: bool = False,
+    thorough: bool = False, by_signs: bool = False, by_factors: bool = False, longer: bool = False,
 ) -> Proved | NotProved:
-    with spending(budget, LAWS, thorough, by_signs, longer) as effort, deep_recursion():
+    with spending(budget, LAWS, thorough, by_signs, by_factors, longer) as effort, deep_recursion():
         try:
             sides = normal(left), normal(right)
             detail = prove(*sides)

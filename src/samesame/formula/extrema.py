@@ -12,13 +12,12 @@ from fractions import Fraction
 from functools import reduce
 
 from samesame.formula.assumptions import SOME
+from samesame.formula.contents import common_number, content
 from samesame.formula.effort import assume, current, remember, step
 from samesame.formula.expr import Unsupported
 from samesame.formula.functions import (
     boolean,
     by_cells,
-    common_number,
-    content,
     exp,
     is_minus_infinity,
     liftable,

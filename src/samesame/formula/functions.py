@@ -8,11 +8,11 @@ x > 0, a domain is not empty) is written down."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
-from math import gcd, lcm
+from math import lcm
 
+from samesame.formula.contents import common_number, content
 from samesame.formula.defined import assume_defined
 from samesame.formula.effort import assume, current, meant_under, remember, step
 from samesame.formula.expr import Unsupported
@@ -27,9 +27,10 @@ from samesame.formula.guards import (
     negation,
     zero_literal,
 )
-from samesame.formula.poly import Atom, IntegerAtom, Poly, collect, divide, number
+from samesame.formula.poly import Atom, IntegerAtom, divide, number
 from samesame.formula.presence import counted, has_instance, is_count, points
-from samesame.formula.rewrite import Draft, guarded, leave_root, multiply, positive, rewritten, under
+from samesame.formula.primes import prime_factors
+from samesame.formula.rewrite import Draft, guarded, leave_root, multiply, positive, rewritten, under, value_form
 from samesame.formula.scalars import EVEN, ODD, ROUNDING, SCALARS
 from samesame.formula.signs import has_point, is_generic, is_nonnegative, is_positive, piece_of
 from samesame.formula.terms import (
@@ -43,14 +44,13 @@ from samesame.formula.terms import (
     Symbol,
     Term,
     add,
+    as_poly,
     constant,
     form_of,
     laws,
     lone_atom,
-    next_open,
     of_atom,
     of_poly,
-    opened,
     scale,
     subtract,
     value_of,
@@ -119,48 +119,6 @@ def is_minus_infinity(form: Form) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------------- powers
-
-
-def content(form: Form, allowed: Callable[[Atom], bool]) -> tuple[Fraction, Factors, Form]:
-    """number · factors · rest: what all the terms have in common, as far as allowed, taken out. The number is
-    positive."""
-    exponents: dict[Atom, list[Fraction]] = {}
-    for term, _ in form.terms:
-        bound = frozenset(term.bound)
-        for a, e in term.factors:
-            if not a.free & bound:
-                exponents.setdefault(a, []).append(e)
-    everywhere = len(form.terms)
-    common: list[tuple[Atom, Fraction]] = []
-    for a in sorted(exponents, key=lambda atom: atom.key):
-        least = min([*exponents[a], *([Fraction(0)] if len(exponents[a]) < everywhere else [])])
-        if least and allowed(a):
-            common.append((a, least))
-    size = common_number(c for _, c in form.terms)
-    return size, tuple(common), scale(_divided(form, dict(common)) if common else form, 1 / size)
-
-
-def _divided(form: Form, common: dict[Atom, Fraction]) -> Form:
-    """A form without the factors that its terms have in common."""
-    items: list[tuple[Term, Fraction]] = []
-    for term, c in form.terms:
-        bound, guards, factors = opened(term, next_open(term.free))
-        own = dict(factors)
-        left = {a: e - common.get(a, 0) for a, e in own.items()} | {a: -e for a, e in common.items() if a not in own}
-        whole = Draft(bound, guards, tuple((a, e) for a, e in left.items() if e))
-        items += ((t, c * d) for t, d in rewritten(whole).terms)
-    return form_of(items)
-
-
-def common_number(values: Iterable[Fraction]) -> Fraction:
-    """The largest number of which all these are multiples."""
-    total = Fraction(0)
-    for value in values:
-        total = Fraction(
-            gcd(total.numerator * value.denominator, value.numerator * total.denominator),
-            total.denominator * value.denominator,
-        )
-    return total
 
 
 def power(form: Form, exponent: Fraction | int) -> Form:
@@ -249,23 +207,6 @@ def number_power(value: Fraction, p: Fraction) -> Form:
         return constant(value ** int(p))
     factors = [(Radical(q), k * p) for q, k in prime_factors(value)]
     return rewritten(Draft((), NO_GUARDS, tuple(factors)))
-
-
-def prime_factors(value: Fraction) -> list[tuple[int, int]]:
-    """Primes with exponents; what trial division up to a thousand leaves counts as one prime."""
-    found: list[tuple[int, int]] = []
-    for part, sign in ((value.numerator, 1), (value.denominator, -1)):
-        q = 2
-        while part > 1 and q <= 1000:
-            k = 0
-            while part % q == 0:
-                part, k = part // q, k + 1
-            if k:
-                found.append((q, k * sign))
-            q += 1 if q == 2 else 2
-        if part > 1:
-            found.append((part, sign))
-    return found
 
 
 # ------------------------------------------------------------------------------------------------------------- exp, log
@@ -424,10 +365,43 @@ def positive_part(form: Form) -> Form:
     mostly spelled, so that x > 0 and x ≤ 0 are the only cells."""
     if form.terms and form.terms[0][1] < 0:
         return add(form, positive_part(scale(form, -1)))
+    product = _signed_factor(form) if current().by_factors else None
+    if product is not None:
+        return _by_sign_of_factor(*product)
     literal = truth_of("positive", form)
     if isinstance(literal, bool):
         return form if literal else constant(0)
+    otherwise = truth_of("positive", scale(form, -1)) if _asks_of_negative(literal) else True
+    if isinstance(otherwise, Literal):                     # what is compared are factors or exponents of it
+        return subtract(form, guarded((otherwise,), form))
     return guarded((literal,), form)
+
+
+def _asks_of_negative(literal: Literal) -> bool:
+    atom = literal.subject
+    return isinstance(atom, Apply) and atom.head == "positive" and atom.argument.terms[0][1] < 0
+
+
+def _signed_factor(form: Form) -> tuple[Atom, Fraction, Form] | None:
+    """a, e and g of a form a^e·g, a factor of all its terms; None where there is none, or nothing else beside it."""
+    size, common, rest = content(form, lambda a: not positive(a))
+    if not common or (len(common) == 1 and value_of(rest) is not None):
+        return None
+    (atom, e), *others = common
+    return atom, e, under(Draft((), NO_GUARDS, tuple(others)), scale(rest, size))
+
+
+def _by_sign_of_factor(atom: Atom, e: Fraction, rest: Form) -> Form:
+    """max(a·g, 0) is a·max(g, 0) for a > 0 and a·min(g, 0) for a ≤ 0, so that what is asked is asked of factors: of
+    products too few are spelled alike."""
+    above = positive_part(rest)
+    literal = True if e.numerator % 2 == 0 or e.denominator % 2 == 0 else truth_of("positive", value_form(atom))
+    factor = Draft((), NO_GUARDS, ((atom, e),))
+    if isinstance(literal, bool):
+        return under(factor, above if literal else subtract(rest, above))
+    otherwise = negation(literal)
+    assert isinstance(otherwise, Literal)
+    return under(factor, add(guarded((literal,), above), guarded((otherwise,), subtract(rest, above))))
 
 
 def _sign(form: Form) -> Form:
@@ -478,21 +452,6 @@ def _whole_part(form: Form) -> tuple[Form, Form]:
     """The terms that are integers, which floor and ceil leave where they stand (⌊x + n⌋ = ⌊x⌋ + n), and the others."""
     parts = [Form((part,)) for part in form.terms]
     return add(*filter(is_whole, parts)), add(*(part for part in parts if not is_whole(part)))
-
-
-def as_poly(form: Form) -> Poly | None:
-    """The index polynomial that the form is, if it is one."""
-    terms: list[tuple[tuple[Atom, ...], int]] = []
-    for term, c in form.terms:
-        if not term.plain or c.denominator != 1:
-            return None
-        monomial: list[Atom] = []
-        for a, e in term.factors:
-            if not (isinstance(a, IntegerAtom) and a.integer) or e.denominator != 1 or e < 0:
-                return None
-            monomial += [a] * int(e)
-        terms.append((tuple(monomial), int(c)))
-    return collect(terms)
 
 
 def piece(form: Form) -> Form:
@@ -582,20 +541,18 @@ def _decisive_piece(form: Form) -> Form | None:
 
 
 def _compared_exponents(form: Form) -> Form | None:
-    """log f − log g for f − g, which has the same sign, where f and g are positive, and one of them is a product with
-    an exponential among its factors; None for anything else."""
+    """log f − log g for f − g, which has the same sign, where f and g are positive, and an exponential is a factor of
+    one of them: exp(x)·Σ exp(b) > exp(y)·Σ exp(a) where x − log Σ exp(a) > y − log Σ exp(b). None for anything else."""
     above = Form(tuple(part for part in form.terms if part[1] > 0))
     below = Form(tuple((t, -c) for t, c in form.terms if c < 0))
-    one, other = (above, below) if len(above.terms) == 1 else (below, above)
-    if len(one.terms) != 1 or not (_is_power(one) or (len(other.terms) == 1 and _is_power(other))):
+    if not above.terms or not below.terms or not (_is_power(above) or _is_power(below)):
         return None
-    return subtract(log(above), log(below)) if is_positive(one) and is_positive(other) else None
+    return subtract(log(above), log(below)) if is_positive(above) and is_positive(below) else None
 
 
 def _is_power(form: Form) -> bool:
-    """Whether the one term of a form is a product with an exponential among its factors."""
-    ((term, _),) = form.terms
-    return term.plain and any(isinstance(a, Apply) and a.head == "exp" for a, _ in term.factors)
+    """Whether all terms of a form have an exponential among their factors, the same."""
+    return any(e > 0 for _, e in content(form, lambda a: isinstance(a, Apply) and a.head == "exp")[1])
 
 
 def apply(head: str, form: Form) -> Form:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from functools import reduce
 
+from samesame.formula.contents import content
 from samesame.formula.defined import assume_defined
-from samesame.formula.functions import content, log, named, power
+from samesame.formula.functions import log, named, power
 from samesame.formula.rewrite import Draft, multiply, under
 from samesame.formula.terms import Apply, Form, Term, add, constant, next_open, of_atom, opened, scale
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from samesame.formula.contents import content
 from samesame.formula.effort import step
-from samesame.formula.functions import content, log, named
+from samesame.formula.functions import log, named
 from samesame.formula.guards import Literal, at_least_zero_literal, conjunction, less, zero_literal
 from samesame.formula.inside import ratios_in
 from samesame.formula.poly import Atom, Poly, Var, divide, exact_quotient, number, variable

@@ -54,7 +54,6 @@ from samesame.formula.expr import add as sum_of
 from samesame.formula.expr import substitute as put
 from samesame.formula.extrema import Family, count_with_floor, maximum, minimum, of_multiples
 from samesame.formula.functions import (
-    as_poly,
     boolean,
     by_cells,
     exp,
@@ -109,6 +108,7 @@ from samesame.formula.terms import (
     OpaqueAtom,
     Symbol,
     add,
+    as_poly,
     body,
     constant,
     form_of,

@@ -17,10 +17,12 @@ from fractions import Fraction
 from functools import reduce
 from math import gcd
 
+from samesame.formula.contents import content
 from samesame.formula.effort import remember
 from samesame.formula.expr import Unsupported
-from samesame.formula.functions import by_cells, content, exp, log, power, prime_factors
+from samesame.formula.functions import by_cells, exp, log, power
 from samesame.formula.poly import Atom
+from samesame.formula.primes import prime_factors
 from samesame.formula.rewrite import Draft, multiply, positive, under
 from samesame.formula.signs import is_generic
 from samesame.formula.terms import (

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from samesame.formula.effort import remember
-from samesame.formula.functions import as_poly, is_whole
+from samesame.formula.functions import is_whole
 from samesame.formula.guards import (
     NO_GUARDS,
     Guards,
@@ -40,6 +40,7 @@ from samesame.formula.terms import (
     OpaqueAtom,
     Term,
     add,
+    as_poly,
     closed,
     constant,
     ends,

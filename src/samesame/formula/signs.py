@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, permutations
+from math import lcm
 
 from samesame.formula.effort import remember
 from samesame.formula.guards import (
@@ -32,6 +33,7 @@ from samesame.formula.terms import (
     Form,
     Symbol,
     Term,
+    as_poly,
     laws,
     next_open,
     opened,
@@ -93,14 +95,20 @@ def _has_more_than_it_leaves_out(v: Var, guards: Guards) -> bool:
 def is_positive(form: Form) -> bool:
     """Whether the form is provably > 0 wherever it is defined."""
     rest = _without_variances(form)
-    return _all_nonnegative(rest) and any(all(positive(a) for a, _ in _inside(t)) and has_point(t)
-                                          for t, _ in rest.terms)
+    above = any(all(positive(a) for a, _ in _inside(t)) and has_point(t) for t, _ in rest.terms)
+    return (above and _all_nonnegative(rest)) or _is_at_least(form, 1)
 
 
 @remember
 def is_nonnegative(form: Form) -> bool:
     """Whether the form is provably ≥ 0 wherever it is defined."""
-    return _all_nonnegative(_without_variances(form))
+    return _all_nonnegative(_without_variances(form)) or _is_at_least(form, 0)
+
+
+def _is_at_least(form: Form, least: int) -> bool:
+    """Whether a polynomial of integers is so in their ranges, as 5 − i is for i ≤ 4."""
+    p = as_poly(scale(form, lcm(*(c.denominator for _, c in form.terms)))) if form.terms else None
+    return p is not None and at_least(p, least)
 
 
 def _all_nonnegative(form: Form) -> bool:

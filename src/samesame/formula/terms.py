@@ -33,6 +33,7 @@ from samesame.formula.poly import (
     Thing,
     Var,
     at_least_zero,
+    collect,
     free_of,
     linear,
     number,
@@ -531,6 +532,21 @@ def of_poly(p: Poly) -> Form:
             powers[a] = powers.get(a, Fraction(0)) + 1
         terms[closed((), NO_GUARDS, tuple(powers.items()))] = Fraction(c)
     return Form(_in_order(terms))
+
+
+def as_poly(form: Form) -> Poly | None:
+    """The index polynomial that the form is, if it is one."""
+    terms: list[tuple[tuple[Atom, ...], int]] = []
+    for term, c in form.terms:
+        if not term.plain or c.denominator != 1:
+            return None
+        monomial: list[Atom] = []
+        for a, e in term.factors:
+            if not (isinstance(a, IntegerAtom) and a.integer) or e.denominator != 1 or e < 0:
+                return None
+            monomial += [a] * int(e)
+        terms.append((tuple(monomial), int(c)))
+    return collect(terms)
 
 
 def value_of(form: Form) -> Fraction | None:

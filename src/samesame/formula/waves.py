@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from samesame.formula.functions import as_poly, named
+from samesame.formula.functions import named
 from samesame.formula.guards import Guards, zero_literal
 from samesame.formula.left_out import with_all_places
 from samesame.formula.poly import Atom, Poly, Var, at_least_zero, number, variable
@@ -22,6 +22,7 @@ from samesame.formula.terms import (
     Symbol,
     Term,
     add,
+    as_poly,
     closed,
     constant,
     form_of,

@@ -6,8 +6,9 @@ with roots of small rationals; where one lies within a unit in the last place, t
 decimal of 15 digits is this float, it is the number that the float is, to the last bit: so the halves of such numbers,
 and 1 − w for a weight w from 1/2 on, are exactly that on the other side, too. One that floats make, to the last bit, of
 short decimals as optimizers do (`1 - 0.9**2` is 0.18999999999999995) is that, and so is the short decimal that products
-of decimals leave by a unit or two (`0.997 * 0.95` is 0.9471499999999999). `math.cos(0.3)` is that cosine. Such a
-reading is an assumption, so each is written down: `with readings() as found:` collects them.
+of decimals leave by a unit or two (`0.997 * 0.95` is 0.9471499999999999), or 1 over a short decimal (`1 / (255 *
+0.229)` is 1/58.395). `math.cos(0.3)` is that cosine. Such a reading is an assumption, so each is written down:
+`with readings() as found:` collects them.
 
 The least float of a format is −∞ to a softmax, which makes 0 of both, and a number like any other elsewhere: a proof
 in which a −∞ so read does not vanish is no proof, and is made once more `with literally():`.
@@ -96,6 +97,8 @@ POWERS = range(1, 7)                                       # steps of an optimiz
 DECAYS = tuple(sorted((k / 1000 for k in range(500, 1000)), key=lambda s: len(repr(s))))    # of its averages
 DIGITS_OF_RATES, NEARLY = 3, 1e-9
 MOST_BESIDE = 24                                           # numbers of which quotients are looked at
+DIGITS_OF_INVERSES = SHORT - 2                              # of what 1 is divided by, as by 255·0.229
+LARGEST_INVERSE = 1e12                                     # so that no digits are lost to zeros
 DIGITS_OF_ARGUMENTS = 4                                    # of what a function is taken
 LOST, LEAST_LEFT = 2.0**-53, 1e-5                          # what 1 − s is off where s is rounded; the least such 1 − s
 
@@ -266,6 +269,9 @@ def _reading(value: float) -> tuple[Expr, str] | None:
     if _single(value):
         short = str(np.float32(value))
         return (const(Fraction(short)), short) if _digits(short) < SHORT - 3 else None
+    inverse = _short(1 / value, DIGITS_OF_INVERSES) if value > 1 / LARGEST_INVERSE else 0.0
+    if inverse and _near(1 / inverse, value):
+        return const(1 / Fraction(repr(inverse))), f"1/{inverse!r}"
     for times, words in ((1, "log({})"), (2, "log({})/2")):          # half a logarithm is that of a root
         for q in _simple(Fraction(math.exp(times * value)), 1, single=False) if times * value < _LARGEST_LOG else ():
             if _near(math.log(q) / times, value):

@@ -34,6 +34,8 @@ KEEPING = frozenset(
         *("expand", "repeat", "_to_copy", "clone", "contiguous", "detach"),
     ]
 )
+# Those that keep every element, too, and the shape, with other elements where these stood.
+SHIFTING = frozenset(("aten.roll", "aten.flip"))
 # Movements that leave out elements, or fill up with numbers.
 CUTTING = frozenset(("aten.slice", "aten.select", "aten.narrow", "aten.constant_pad_nd"))
 
@@ -85,10 +87,10 @@ def _unless_ignored(index: Node) -> Node | None:
     node = whole(index)
     if packet(node.operator) != "aten.where" or len(node.args) < 2:
         return None
-    asked, label = whole(node.args[0]), whole(node.args[1])
+    asked, label = in_order(node.args[0]), in_order(node.args[1])
     if packet(asked.operator) != "aten.ne" or not isinstance(asked.args[1], int) or asked.args[1] > 0:
         return None
-    return label if whole(asked.args[0]) is label else None
+    return label if in_order(asked.args[0]) is label else None
 
 
 def _classes(loss: Node) -> Dim:
@@ -171,7 +173,14 @@ def _is_empty(bounds: Range) -> bool:
 
 def whole(node: Node) -> Node:
     """The tensor of which the node holds every element, and no others."""
-    while node.operator.rsplit(".", 1)[0] in KEEPING and len(node.inputs) == 1:
+    while (kept := in_order(node)) is not node or packet(node.operator) in SHIFTING:
+        node = kept if kept is not node else node.args[0]
+    return node
+
+
+def in_order(node: Node) -> Node:
+    """The same, with each element where it stood."""
+    while packet(node.operator) in KEEPING and len(node.inputs) == 1:
         node = node.inputs[0]
     return node
 
