@@ -335,7 +335,12 @@ def outputs_of(program: Program, run: Callable[[bool], Outputs], *, last: bool) 
             raise
         raise failed(error, f"{program.title}, called a second time,") from error
     real = [tensor for _, tensor in found if tensor.is_floating_point() or tensor.is_complex()]
-    return found if last or all(bool(tensor.isfinite().all()) for tensor in real) else None
+    return found if last or all(map(_is_finite, real)) else None
+
+
+def _is_finite(tensor: torch.Tensor) -> bool:
+    """Of any dtype: torch does not ask it of 8 bits."""
+    return bool((tensor if tensor.is_complex() else tensor.double()).isfinite().all())
 
 
 def computes(graph: Graph, values: Mapping[str, torch.Tensor], outputs: Outputs) -> bool:
