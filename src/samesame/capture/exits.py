@@ -69,8 +69,8 @@ BRACKETS = {Tensor.__getitem__, Tensor.__setitem__}
 TAKEN_ALONE = 32                           # numbers in a list; fewer parts, with a tensor among them, are a tuple's
 # A program that is recorded without gradients is recorded anew if it computes some.
 GRADIENTS = {torch.autograd.grad, torch.autograd.backward, Tensor.backward}
-# These have no derivative, and are no operators of their own above autograd, which takes them apart. A derivative that a
-# program writes itself calls them where no mode sees its functions.
+# These have no derivative, and are no operators of their own above autograd, which takes them apart. A derivative that
+# a program writes itself calls them where no mode sees its functions.
 BELOW_AUTOGRAD = ((torch.nn.functional, "one_hot"),)
 BELOW = {getattr(holder, name) for holder, name in BELOW_AUTOGRAD}
 # What a tensor is beside its values: what the verdict is for, where the program asks.

@@ -69,6 +69,7 @@ ALONE = told([[{"slot": 0}], []])
 OPEN = ("input", "parameter", "uninitialised")          # what a constant of the program depends on none of
 OF_A_SIGN = {"aten.sigmoid.default": "between 0 and 1", "aten.exp.default": "above 0",
              "aten.abs.default": "not below 0"}
+CHOSEN = "aten.where.ScalarSelf"                        # labels: the number that a loss ignores, or a class
 BYTE = 0, 255                                           # what a uint8 is between, whoever says so
 LARGE = 1 << 25                                         # elements of a tensor that is not worked out
 
@@ -444,6 +445,12 @@ class _Replay:
             if node.operator == "constant":
                 held = self.places.get(block["constants"][name], ())
                 require(any(self.same(t, term) for t in held), f"{what}: {name} is another constant")
+            elif free.issuperset(node.reads) and node.operator == CHOSEN:
+                kinds = [n.form["type"][0] for read in node.reads for n in nodes if n.name == read]
+                of_classes = kinds == ["bool", node.form["type"][0]]
+                require(of_classes, f"{what}: labels are made of other things than classes")
+                self.trusted.append(f"that what {name} of proof {proof} stands for holds no numbers but those that a "
+                                    "loss has a value for")
             elif free.intersection(node.reads):
                 alike = [(node.said, n.type) for n in nodes if n.name in node.reads] == [(ALONE, node.type)]
                 made = self.terms[term][0]

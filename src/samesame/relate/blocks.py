@@ -39,7 +39,8 @@ class Block:
     `terms[node name]` is the term or class that a node stands for; the steps of the candidate's layout have none.
     `ranges[input name]` is the domain of an integer that indexes, and `labels` that of labels, were none ignored: the
     claim does not rest on these, unless it is `of_classes`. `untold` says that a constant was taken as it is, so that
-    looking at how it was made would tell more. Inputs that are `free` stand for no tensor: what reads them does.
+    looking at how it was made would tell more. Inputs that are `free` stand for no tensor: what reads them does, and
+    what is `granted` is said of that.
     """
 
     graph: Graph
@@ -51,6 +52,7 @@ class Block:
     labels: dict[str, Range] = field(default_factory=dict)
     of_classes: bool = False
     free: frozenset[str] = frozenset()
+    granted: tuple[Assumption, ...] = ()
 
     def without_ignored_labels(self) -> Block | None:
         """The claim for labels that are all classes; None where that is the same claim."""
@@ -61,7 +63,8 @@ class Block:
 
     def in_range(self) -> list[Assumption]:
         """What its proofs take for granted of integers."""
-        return in_range(self.ranges, self.labels if self.of_classes else ())
+        own = {name: bounds for name, bounds in self.ranges.items() if name not in self.free}
+        return [*in_range(own, self.labels if self.of_classes else ()), *self.granted]
 
     @property
     def left(self) -> Node:

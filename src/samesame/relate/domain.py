@@ -81,6 +81,14 @@ def labels(graph: Graph, negative: Callable[[Node], bool]) -> dict[str, Range]:
     return _ranges((found for found in sources if not negative(found[0])), negative)
 
 
+def ignorable(graph: Graph) -> dict[str, tuple[int, Dim]]:
+    """The number that a loss ignores and the last class, for each input that a loss has whole as its labels: for others
+    it has no value."""
+    losses = [node for node in graph.nodes if packet(node.operator) in LOSSES and ignored(node) < 0]
+    held = ((whole(node.args[1]), ignored(node), last(_classes(node))) for node in losses)
+    return {label.name: (number, end) for label, number, end in held if label.operator == "input"}
+
+
 def _unless_ignored(index: Node) -> Node | None:
     """The labels of an index that is a label unless the loss ignores it, `where(t != -100, t, 0)`: so the gradient of a
     loss is written."""

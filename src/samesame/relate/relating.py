@@ -29,6 +29,7 @@ from samesame.relate.assumed import Told, as_tested
 from samesame.relate.at_infinity import infinite, is_written_alike, masked
 from samesame.relate.blocks import Block, TooLarge, cut, tied_together
 from samesame.relate.candidates import Candidates, distinct, moves_related, put_together
+from samesame.relate.ignored_labels import classes_or_ignored
 from samesame.relate.infinities import lying, spans_of
 from samesame.relate.joint import SOURCES, JointGraph
 from samesame.relate.layout import Concat, Layout, Whole, wholes
@@ -432,6 +433,7 @@ def _ways(relating: Relating, seconds: float) -> Iterator[tuple[Way, Claims]]:
         yield way, _of_classes_if_any if relating.of_classes else _as_it_is
         yield way, Block.without_ignored_labels
         yield way, partial(_of_a_sign, relating)
+        yield way, classes_or_ignored
 
 
 def _of_a_sign(relating: Relating, block: Block) -> Block | None:
