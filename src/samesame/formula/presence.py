@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 
 from samesame.formula.effort import step
-from samesame.formula.guards import Guards, Literal, implied
+from samesame.formula.guards import Guards, Literal, at_least_zero_literal, implied
 from samesame.formula.poly import Var
 from samesame.formula.terms import Apply, Form, Term, closed, constant, next_open, opened
 
@@ -57,7 +57,8 @@ def _names(term: Term, guards: Guards, inside: frozenset[Var]) -> bool:
         step()
         names = tuple(zip(bound, choice, strict=True))
         if all(g.rename(names) in guards for g in told) and all(
-            implied(guards, g.rename(names)) for g in wanted if g.op == "≥0"
+            g.poly is not None and implied(guards, at_least_zero_literal(g.poly.rename(names)))
+            for g in wanted if g.op == "≥0"
         ):
             return True
     return False

@@ -306,12 +306,14 @@ def _range(form: Form, given: Guards, forgetting: frozenset[Var]) -> tuple[Poly 
         bound, wanted, _ = opened(term, next_open(term.free, *(g.free for g in given)))
         if _has_point(bound, wanted, given, forgetting):
             least += number(int(c))
-        size = number(1)
+        size, counted_over = number(1), set[Var]()
         for v in bound:
-            if not any(tells(g, v) for g in wanted):
+            others = frozenset(bound) - counted_over - {v}
+            if not any(tells(g, v) and not g.free & others for g in wanted):       # one, given those before
                 low, high = ends(v, bound, wanted)
                 if low is None or high is None or not at_least_zero(high - low + 1):
                     return least, None
                 size *= high - low + 1
+            counted_over.add(v)
         most += size * int(c)
     return least, most

@@ -61,7 +61,20 @@ def is_handed_on(relating: Relating) -> bool:
         for one in evidence.conditions if evidence is not None else ():
             if isinstance(one, Holds) and _is_of_rows(one):
                 (infinite if _is_reckoned_with(relating, node, one) else doubtful).add(node)
-    return False
+    return _is_handed_on_by_left(relating, doubtful, moving)
+
+
+def _is_handed_on_by_left(relating: Relating, doubtful: set[Node], moving: set[int]) -> bool:
+    """Is there a proof of what the left program makes of the same tensors? The right one may have no use for them."""
+    made = {relating.left[name] for node in doubtful if node in relating.related
+            for name in wholes(relating.related[node][1])}
+    after = set[Node]()
+    for node in relating.left.nodes:
+        if not (made | after).isdisjoint(node.inputs):
+            after.add(node)
+    return any(evidence.method not in SAME_OPERATORS and relating.joint.term[node] not in moving
+               and any(relating.left[name] in after for name in wholes(layout))
+               for node, (_, layout, evidence) in relating.related.items())
 
 
 def _only_moves(claim: Block) -> bool:

@@ -86,7 +86,7 @@ class JoinProposer:
 
     def _torn(self, runs: Sequence[torch.Tensor], start: int) -> tuple[int, list[tuple[str, Layout]]]:
         """A row of many tensors that is cut in equal shares is cut within one: a share ends with the beginning of a
-        tensor, and begins with the end of one. Where that part stops, and what it is a part of."""
+        tensor, begins with the end of one, or lies within it. Where that part stops, and what it is a part of."""
         row = runs[self._draw]
         found, stop = list[tuple[str, Layout]](), start
         for name, whole in self._rows:
@@ -109,14 +109,13 @@ class JoinProposer:
 
 def _ends(whole: torch.Tensor, row: torch.Tensor, start: int) -> Iterator[tuple[int, int]]:
     """Where in a tensor a part of the row may begin that goes on to the row's end, or begins it and goes on to the
-    tensor's; and where it ends in the row."""
+    tensor's, or to its own; and where it ends in the row."""
     near, left = TOLERANCE * float(row.abs().max()), len(row) - start
     if len(whole) > left and abs(float(whole[0] - row[start])) <= near:
         yield 0, len(row)
     if start == 0:
-        first = max(len(whole) - len(row), 0) + 1
-        places = ((whole[first:] - row[0]).abs() <= near).nonzero().flatten()[:_HITS] + first
-        yield from ((place, len(whole) - place) for place in places.tolist())
+        places = ((whole[1:] - row[0]).abs() <= near).nonzero().flatten()[:_HITS] + 1
+        yield from ((place, min(len(whole) - place, len(row))) for place in places.tolist())
 
 
 def cut_again(graph: Graph) -> frozenset[str]:
