@@ -26,7 +26,7 @@ from samesame.evidence import Refused
 from samesame.graph import Graph, Node
 from samesame.operators.execute import closed, execute, few_threads, on_threads, rerun, sizes
 from samesame.operators.table import movements, packet
-from samesame.optimize import flips, rounding
+from samesame.optimize import rounding
 from samesame.optimize.rounding import FLOAT32, called, terms, unit
 
 Estimates = list[torch.Tensor]                             # for each output, of each element
@@ -38,21 +38,14 @@ MOVEMENTS = movements() - {"aten.copy"}                    # which is a cast, to
 
 class Answer:
     """What the oracle says of one draw: the outputs, and what rounding may do to them, by the last operators alone
-    (`last`) and by all of them (`whole`, worked out when it is asked for, as are the `flips` of what it decides)."""
+    (`last`) and by all of them (`whole`, worked out when it is asked for)."""
 
-    def __init__(
-        self, exact: list[torch.Tensor], last: Estimates, whole: Callable[[], Estimates],
-        flips: Callable[[], Estimates],
-    ) -> None:
-        self.exact, self.last, self._whole, self._flips = exact, last, whole, flips
+    def __init__(self, exact: list[torch.Tensor], last: Estimates, whole: Callable[[], Estimates]) -> None:
+        self.exact, self.last, self._whole = exact, last, whole
 
     @cached_property
     def whole(self) -> Estimates:
         return self._whole()
-
-    @cached_property
-    def flips(self) -> Estimates:
-        return self._flips()
 
 
 class Turns:
@@ -102,8 +95,7 @@ class Oracle:
         with self.turns.timed(), self.running():
             known = self.values(values, _unattended if outside else None)
             last = self.errors(draw, known, {}, self.last)
-        return Answer(self.roots(known), self.estimates(last, known), lambda: self.whole(draw, known),
-                      lambda: self.flips(draw, known))
+        return Answer(self.roots(known), self.estimates(last, known), lambda: self.whole(draw, known))
 
     def values(self, given: Mapping[str, torch.Tensor], changed: Callable[[Node, Any], Any] | None) -> dict[str, Any]:
         """Every node's value; those that no input has to do with are worked out once."""
@@ -122,13 +114,6 @@ class Oracle:
                 self.of_constants = self.errors(0, known, {}, self.constants)
             others = {node.name for node in self.graph.nodes} - self.constants
             return self.estimates(self.errors(draw, known, self.of_constants, others), known)
-
-    def flips(self, draw: int, known: dict[str, Any]) -> Estimates:
-        """What comes out otherwise where rounding decides, on a draw where these values are known."""
-        with self.running():
-            steps = {node.name for node in self.graph.nodes if flips.is_step(node)}
-            errors = self.errors(draw, known, {}, {node.name for node in self.graph.nodes} - steps)
-            return flips.flips(self.graph, flips.undecided(self.graph), known, errors, self.generator)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -318,8 +303,7 @@ def kept(file: Path | None, ask: Callable[[], Answer]) -> Answer:
     asked = cache(ask)
     both = written(file, lambda: [*asked().exact, *asked().last])
     exact, last = both[: len(both) // 2], both[len(both) // 2 :]
-    return Answer(exact, last, lambda: written(file.with_suffix(".whole"), lambda: asked().whole),
-                  lambda: written(file.with_suffix(".flips"), lambda: asked().flips))
+    return Answer(exact, last, lambda: written(file.with_suffix(".whole"), lambda: asked().whole))
 
 
 def written(file: Path, make: Callable[[], list[torch.Tensor]]) -> list[torch.Tensor]:

@@ -62,8 +62,8 @@ class Formula:
 @dataclass
 class Contract:
     """What was measured. `worst` is the largest share of what an element is allowed; the errors are the largest,
-    relative to the largest magnitude of their output. Of so many `integers`, `ties` differ where rounding decides them.
-    `failed` says where it does not hold, in a sentence; `cut`, that it was not measured to the end."""
+    relative to the largest magnitude of their output. `failed` says where it does not hold, in a sentence; `cut`, that
+    it was not measured to the end."""
 
     draws: int = 0
     elements: int = 0
@@ -74,8 +74,6 @@ class Contract:
     failed: str = ""
     seconds: float = 0.0
     cut: bool = False
-    integers: int = 0
-    ties: int = 0
 
     @property
     def refused(self) -> str:
@@ -274,9 +272,6 @@ def figures(held: Contract) -> Iterator[str]:
            f"error, {C:g} × what rounding may do); the nearest came to {100 * held.worst:.0f} % of it")
     yield (f"largest error against float64, relative: {held.found_error:.1e}; the original's {held.original_error:.1e}"
            f"; {'the given weights' if held.weights == 1 else f'{held.weights} sets of weights'}; NaN and ±∞ agree")
-    if held.ties:
-        yield (f"{counted(held.ties, 'integer')} of {held.integers} differ, each where rounding decides: so would the "
-               "original's in another order")
 
 
 def in_unit(seconds: float) -> str:
