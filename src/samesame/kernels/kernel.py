@@ -235,7 +235,6 @@ class _Lifting:
         if again is not None:
             self.note(again)
         self.withhold(aliasing, alone)
-        self.verdict.taken = list(obligations.taken(self.kernel))
         self.verdict.divisions = divisions(self.kernel)
 
     def tell_conditions(self, machine: Machine) -> None:

@@ -165,13 +165,6 @@ def reading(kernel: Kernel) -> list[Write]:
     return [*kernel.reads, *(write for write in kernel.writes if write.access.kind not in STORES)]
 
 
-def taken(kernel: Kernel) -> Iterator[tuple[str, Expr, Facts]]:
-    """The tensor, the offset and the conditions of each read of memory of which a part may be nobody's."""
-    for access in reading(kernel):
-        if access.memory.contents in (None, "parts"):
-            yield access.memory.name, access.offset, access.facts
-
-
 def keeps_the_rest(kernel: Kernel, writes: Sequence[Write]) -> bool:
     """Whether every element held something before the launch, and it is known which ones are written."""
     if any(w.memory.contents in (None, "parts") for w in writes):

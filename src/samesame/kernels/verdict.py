@@ -27,7 +27,6 @@ class Obligation:
     counterexample: dict[str, Any] | None = None
     seconds: float = 0.0
     tensor: str = ""  # of coverage: whose elements; not part of the JSON
-    owed_to_readers: bool = False  # of coverage: of what is read later, of a tensor made on the way; neither is this
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -94,8 +93,6 @@ class KernelVerdict:
     covers: dict[str, Any] = field(default_factory=dict)  # (indices, what tells whether they are written) of an output
     reads: set[str] = field(default_factory=set)  # storages; neither is part of the JSON
     loads: set[str] = field(default_factory=set)  # the tensors that are read there; not part of the JSON
-    taken: list[Any] = field(default_factory=list)  # (tensor, offset, facts) of reads of what may be nobody's
-    unread: set[str] = field(default_factory=set)  # tensors of which nobody reads what is not written
     stated: list[str] = field(default_factory=list)  # a user's contracts on its tensors, among the preconditions
     counts: list[str] = field(default_factory=list)  # tensors taken to have no element below 1; not part of the JSON
     divisions: list[str] = field(default_factory=list)  # contracts on sizes that may help; not part of the JSON

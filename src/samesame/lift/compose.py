@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from samesame.evidence import Refused
-from samesame.formula.binders import rebuilt, replaced
+from samesame.formula.binders import rebuilt
 from samesame.formula.expr import (
     Expr,
     Index,
@@ -23,7 +23,6 @@ from samesame.formula.expr import (
     NegInf,
     Opaque,
     Unsupported,
-    Where,
     and_,
     const,
     index,
@@ -36,7 +35,7 @@ from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.graph import Dtype
 from samesame.kernels.execution.unsigned import bits_of
-from samesame.kernels.execution.values import undefined_at, undefined_in
+from samesame.kernels.execution.values import undefined_in
 from samesame.kernels.formulas.defined import Definedness, may_divide_by_nothing
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of
@@ -192,8 +191,6 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
             raise Unsupported(f"{verdict.kernel} is right only where no element of {name} is below 1")
     for formula in verdict.formulas:
         indices, expr = formula.expr
-        if formula.tensor in verdict.unread:
-            expr = as_read(expr, formula.tensor)
         if expr.free - frozenset(indices) or undefined_in(expr):
             raise Unsupported(f"{verdict.kernel} has no formula for {formula.tensor} that holds for every program")
         whole = with_tensors(expr, before)
@@ -205,16 +202,6 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
             held[view.memory] = lain(formula.tensor, view), result
         else:
             held[view.memory] = with_part(result, view, *around(view, held, captured))
-
-
-def as_read(expr: Expr, name: str) -> Expr:
-    """A formula for those who read no element that is not written: what would stand in these is nobody's, and may as
-    well be what is written elsewhere, or 0."""
-    nobodys = undefined_at(name)
-    own: dict[Expr, Expr] = {e: const(0) for e in walk(expr) if isinstance(e, Load) and e.leaf.name == nobodys}
-    if isinstance(expr, Where) and expr.otherwise in own:
-        return as_read(expr.then, name)
-    return replaced(expr, own)
 
 
 def around(view: Any, held: Held, captured: Any) -> tuple[Memory, Tensor]:

@@ -40,7 +40,6 @@ from samesame.lift.draws import Held
 from samesame.lift.example import Example
 from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
-from samesame.lift.owed import hold_to_readers
 from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import replay
 from samesame.lift.together import cover_together, covered_by
@@ -259,7 +258,6 @@ def attempted(
             found.launched.append((seen[key], recorded))
         found.lifted.setdefault(recorded.call, []).append(seen[key])
     cover_together(captured, found.lifted)
-    hold_to_readers(captured, found.lifted)
     verdict.unsupported += hold_rests(captured, found.lifted)
     hold_infinities(captured, found.lifted)
     found.configuration = next((recorded.configuration for _, recorded in found.launched), "")

@@ -18,7 +18,7 @@ import torch
 from samesame.evidence import Refused
 from samesame.formula.expr import Unsupported
 from samesame.formula.sizes import value_at
-from samesame.kernels.front import PARTS, memories_in, passed_of
+from samesame.kernels.front import passed_of
 from samesame.kernels.verdict import KernelVerdict, Obligation
 from samesame.lift.example import run_at
 from samesame.lift.numerics import error_of
@@ -121,52 +121,21 @@ def leaves_out(run: Rerun, obligation: Obligation) -> bool:
 
 def garbage_left(run: Rerun, name: str) -> int | None:
     """The place of an element of a tensor that nobody has written, neither the host nor a launch."""
+    from samesame.kernels.host.language import undefined
+
     for parameter, one in passed_of(run.recorded, run.captured).items():
         if one.name == name:
-            fresh = held_by_nobody(run.seen.before[parameter])
+            before = run.seen.before[parameter]
+            line = torch.tensor([], dtype=before.dtype).set_(before.untyped_storage())
+            first, _ = value_at(one.view.offset, run.sizes), one
+            shape, strides = ([value_at(n, run.sizes) for n in dims] for dims in (one.view.shape, one.view.strides))
+            fresh = (line == torch.full((), undefined(before.dtype), dtype=before.dtype)) | line.isnan()
             for written in marks(run, one.view.memory):
                 fresh &= ~written
-            first = value_at(one.view.offset, run.sizes)
-            shape, strides = ([value_at(n, run.sizes) for n in dims] for dims in (one.view.shape, one.view.strides))
-            mine = torch.arange(fresh.numel()).as_strided(shape, strides, first)
+            mine = torch.arange(line.numel()).as_strided(shape, strides, first)
             left = mine[fresh[mine]]
             return int(left[0]) - first if left.numel() else None
     return None
-
-
-def held_by_nobody(tensor: torch.Tensor) -> torch.Tensor:
-    """Of each element in a tensor's memory, whether it looks as if nobody had written to it."""
-    from samesame.kernels.host.language import undefined
-
-    line = torch.tensor([], dtype=tensor.dtype).set_(tensor.untyped_storage())
-    return (line == torch.full((), undefined(tensor.dtype), dtype=tensor.dtype)) | line.isnan()
-
-
-def taken_from_nobody(run: Rerun, name: str) -> tuple[int, str] | None:
-    """The place of an element in a tensor's memory that a later launch reads and nobody has written before, and the
-    line of that launch; of what the host reads no run tells which, so that may be any of it."""
-    memory = next(one.view.memory for one in passed_of(run.recorded, run.captured).values() if one.name == name)
-    launches = {launch.call: launch for launch in reversed(run.captured.launches)}
-    for call in sorted(call for call in launches if run.recorded.call < call < len(run.whole.executions)):
-        seen = run.whole.executions[call]
-        for parameter, view in launches[call].arguments.items():
-            if getattr(view, "memory", None) == memory and seen.kernel == launches[call].kernel:
-                taken = held_by_nobody(seen.before[parameter]) & seen.read[parameter]
-                for earlier in range(call):
-                    for other, theirs in launches[earlier].arguments.items():
-                        if getattr(theirs, "memory", None) == memory:
-                            taken &= ~run.whole.executions[earlier].written[other]
-                if bool(taken.any()):
-                    return int(taken.nonzero()[0]), launches[call].called.spoken
-    hosts = [s for s in run.captured.steps if not hasattr(s, "variants") and memory in memories_in(s)]
-    left = garbage_left(run, name) if hosts else None
-    return (left, hosts[-1].origin.spoken) if left is not None else None
-
-
-def returns_something_else(run: Rerun) -> bool:
-    """Whether something that the launch function returns is another one where all that is undefined is zero."""
-    one, other = run.whole.outputs, run.run(blank=True).outputs
-    return one.keys() != other.keys() or not all(are_equal(one[name], other[name]) for name in one)
 
 
 def marks(run: Rerun, memory: int) -> Iterator[torch.Tensor]:
@@ -178,34 +147,14 @@ def marks(run: Rerun, memory: int) -> Iterator[torch.Tensor]:
 
 
 def changes_with_undefined(run: Rerun, _: Obligation) -> bool:
-    """Whether a result is another one where all that is undefined is zero, or is no number, of numbers. What a launch
-    leaves to later ones alone is a result as far as something that is returned hangs on it."""
-    nothing = made_of_nothing(run.seen)
-    if any(not is_handed_on(run, name) for name in nothing):
-        return True
-    changed = nothing + apart(run.seen, run.launch_in(run.run(blank=True)))
-    if all(is_handed_on(run, name) for name in changed):
-        no_number = any(bool(x.isnan().any()) for x in run.whole.outputs.values())
-        return bool(changed) and (no_number or returns_something_else(run))
-    return True
+    """Whether a result is another one where all that is undefined is zero, or is no number, of numbers."""
+    return made_of_nothing(run.seen) or are_apart(run.seen, run.launch_in(run.run(blank=True)))
 
 
-def is_handed_on(run: Rerun, parameter: str) -> bool:
-    """Whether a step behind a launch gets an argument of it that was made empty and is not returned, as something else
-    is."""
-    memory = run.recorded.arguments[parameter].memory
-    returned = {view.memory for _, view in run.captured.outputs}
-    steps = run.captured.steps
-    behind = next(k for k, step in enumerate(steps) if run.recorded in getattr(step, "variants", ())) + 1
-    later = any(memory in memories_in(step) for step in steps[behind:])
-    made_empty = run.captured.memories[memory].contents in (None, PARTS)
-    return bool(returned) and memory not in returned and made_empty and later
-
-
-def made_of_nothing(seen: Any) -> list[str]:
-    """The arguments in which a launch stores what is no number, where it has read numbers only."""
+def made_of_nothing(seen: Any) -> bool:
+    """Whether a launch stores what is no number, and has read numbers only."""
     read = all(bool(seen.before[name].isfinite().all()) for name, r in seen.read.items() if bool(r.any()))
-    return [name for name, w in seen.written.items() if read and bool(w.all()) and bool(seen.after[name].isnan().any())]
+    return read and any(bool(seen.after[name].isnan().any()) for name, w in seen.written.items() if bool(w.all()))
 
 
 def changes_with_tuning(run: Rerun, _: Obligation) -> bool:
@@ -215,17 +164,8 @@ def changes_with_tuning(run: Rerun, _: Obligation) -> bool:
 
 def are_apart(one: Any, other: Any) -> bool:
     """Whether two runs of a launch leave something else in what it writes."""
-    return bool(apart(one, other))
-
-
-def apart(one: Any, other: Any) -> list[str]:
-    """The arguments that a launch writes to, and in which two runs of it leave something else."""
-    written = (name for name, w in one.written.items() if bool(w.any()))
-    return [name for name in written if not are_equal(one.after[name], other.after[name])]
-
-
-def are_equal(a: torch.Tensor, b: torch.Tensor) -> bool:
-    return torch.equal(a.isnan(), b.isnan()) and torch.equal(a.nan_to_num(), b.nan_to_num())
+    pairs = ((one.after[name], other.after[name]) for name, w in one.written.items() if bool(w.any()))
+    return not all(torch.equal(a.isnan(), b.isnan()) and torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in pairs)
 
 
 SHOWS: dict[str, Callable[[Rerun, Obligation], bool]] = {  # by obligation: whether a run shows that it does not hold

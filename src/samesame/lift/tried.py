@@ -27,14 +27,7 @@ from samesame.lift.differences import widened
 from samesame.lift.draws import integers, sizes_to_try
 from samesame.lift.example import run_at
 from samesame.lift.parameters import taken_by
-from samesame.lift.replayed import (
-    Rerun,
-    changes_with_undefined,
-    garbage_left,
-    is_off,
-    returns_something_else,
-    taken_from_nobody,
-)
+from samesame.lift.replayed import Rerun, changes_with_undefined, garbage_left, is_off
 
 SECONDS = 3.0  # for all runs
 SEEDS = (0, 1)  # a result is another one only if it is so on both
@@ -257,23 +250,10 @@ def undefined_shows(run: Rerun, obligation: Obligation) -> dict[str, Any] | None
 
 
 def nobody_writes(run: Rerun, obligation: Obligation) -> dict[str, Any] | None:
-    if obligation.owed_to_readers:
-        return read_unwritten(run, obligation)
     element = garbage_left(run, obligation.tensor) if obligation.tensor else None
     if element is None:
         return None
     return {"detail": f"an element of {obligation.tensor} is not written", "offset": element}
-
-
-def read_unwritten(run: Rerun, obligation: Obligation) -> dict[str, Any] | None:
-    """An element of a tensor made on the way that is read and nobody has written, where a result hangs on it."""
-    found = taken_from_nobody(run, obligation.tensor)
-    if found is None or not returns_something_else(run):
-        return None
-    element, reader = found
-    name = obligation.tensor
-    return {"detail": f"an element of {name} is read and not written, and a result changes with it",
-            "offset": element, "line": reader}
 
 
 def wraps_around(run: Rerun, obligation: Obligation) -> dict[str, Any] | None:
