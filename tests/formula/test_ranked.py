@@ -162,3 +162,31 @@ def test_a_digit_of_data_has_one_value_where_the_data_is_in_a_half():
 
     assert claim(by_rank, lambda n: Sum(TOP, lambda k: w[place(n, k)]))
     assert not claim(by_rank, lambda n: Sum(TOP, lambda k: number(lt(place(n, k), 3)) * w[place(n, k)]))
+
+
+def other_place(n, k):
+    """Where another row was chosen."""
+    q = index(EXPERTS)
+    return Opaque("aten.topk", ("indices", (TOP, True, True)), (Lambda((q,), gate[n, q]),), (k,), "int")
+
+
+@pytest.mark.parametrize("condition", [
+    lambda n, s, t: eq(place(n, s), other_place(n, t)),
+    lambda n, s, t: eq(place(n, s), other_place(n, t) + 1),
+    lambda n, s, t: eq(place(n, s) + place(n, t), 3),
+    lambda n, s, t: eq(place(n, s + t), 1),
+], ids=["of two rows", "beside", "of one row", "together"])
+def test_an_equation_tells_one_of_its_variables_and_not_both(condition):
+    """There may be two that are in both rows: a count of 0 or 1 is not all that it can be."""
+    def common(n):
+        return Sum((TOP, TOP), lambda s, t: number(condition(n, s, t)))
+
+    assert not claim(lambda n: Sum(2, lambda c: number(eq(common(n), c)) * y[n]), lambda n: y[n])
+
+
+def test_a_place_in_sight_may_be_none():
+    """The count is of those after n: the last has none, and what is asked of it is false."""
+    def later(n):
+        return Sum(N, lambda t: number(and_(lt(n, t), mask[t, 0])))
+
+    assert not claim(lambda n: number(and_(mask[n, 0], lt(0, later(n)))) * y[n], lambda n: 0 * y[n])

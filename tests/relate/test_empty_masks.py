@@ -56,3 +56,20 @@ def test_it_is_no_rule_for_other_runs():
     prover, semantics = rules.versions()
     store = Store.in_memory(prover=prover, semantics=semantics, notice=pytest.fail)
     assert check(offset, taken_off, inputs, store=store).verdict != "different"
+
+
+def test_what_the_left_program_alone_makes_of_a_row_that_is_hidden_whole():
+    """Both are NaN there; the one makes something of that, in which the other has no part."""
+    def hidden(s, t):
+        return s.masked_fill(t == 0, -torch.inf)
+
+    def by_hand(s, t):
+        e = (hidden(s, t) - hidden(s, t).amax(-1, keepdim=True)).exp()
+        return e / e.sum(-1, keepdim=True)
+
+    inputs = torch.randn(3, 4), torch.tensor([[1, 2, 0, 3], [4, 0, 2, 1], [3, 1, 2, 2]])
+    alone = check(lambda s, t: hidden(s, t).softmax(-1), by_hand, inputs)
+    assert alone.verdict == "same" and alone.only == []
+    more = check(lambda s, t: (hidden(s, t).softmax(-1), hidden(s, t).softmax(-1) * 0 + s),
+                 lambda s, t: (by_hand(s, t), s.clone()), inputs)
+    assert more.verdict == "same" and more.only != []

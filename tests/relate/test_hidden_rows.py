@@ -57,3 +57,32 @@ def test_a_count_of_nothing():
     assert not torch.equal(plain(x, 0 * n), guarded(x, 0 * n))
     verdict = check(plain, guarded, (x, n))
     assert verdict.verdict == "different" or "if no element of n is 0" in verdict.only
+
+
+TOKENS, PLACES = torch.tensor([[1, 2, 0, 3, 1], [4, 0, 2, 1, 0], [3, 1, 2, 2, 0]]), torch.tensor([0, 2, 1, 3, 2, 0])
+
+
+def of_segments(divisor):
+    def segment_mean(v, i):
+        total, count = (torch.zeros(4).index_add(0, i, part) for part in (v, torch.ones_like(v)))
+        return total / divisor(count)
+
+    return segment_mean
+
+
+def down(f):
+    """The same over the first dimension, of which a mask may leave nothing, too."""
+    return lambda x, m: f(x.transpose(0, 1), m.transpose(0, 1))
+
+
+@pytest.mark.parametrize("f, g, inputs, told", [
+    (lambda x, t: mean(x, t != 0), lambda x, t: mean_or_zero(x, t != 0), (X, TOKENS), "if no row of t is 0 throughout"),
+    (of_segments(lambda n: n), of_segments(lambda n: n.clamp(min=1)), (torch.randn(6), PLACES),
+     "if i leaves out no number from 0 to its largest"),
+    (down(mean), down(mean_or_zero), (X, KEPT.bool()), "if no line along dimension 0 of m is False throughout"),
+    (lambda s, t: s.masked_fill(t == 0, -torch.inf).logsumexp(-1) * 0, lambda s, t: s.sum(-1) * 0,
+     (torch.randn(3, 5), TOKENS), "if no row of t is 0 throughout"),
+], ids=["tokens", "segments", "columns", "zero times infinity"])
+def test_what_is_hidden_by_numbers_and_places_and_in_other_directions(f, g, inputs, told):
+    verdict = check(f, g, inputs)
+    assert verdict.verdict == "different" or told in verdict.only           # a draw may have hidden some already

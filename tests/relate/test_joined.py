@@ -181,6 +181,8 @@ def test_a_share_of_a_row_is_cut_within_a_tensor():
     for share, parts in shares:
         (_, layout), *_ = proposer.candidates([{"y": share}], "y", tuple(share.shape))
         assert layout == Concat(parts, 0)
+    (_, layout), *_ = proposer.candidates([{"y": row[7:15]}], "y", (8,))
+    assert layout == Concat((Slice(flat, 0, 2, 10),), 0)                     # begins and ends within it
     assert proposer.candidates([{"y": row[10:].flip(0)}], "y", (9,)) == []
 
 

@@ -306,14 +306,24 @@ def _range(form: Form, given: Guards, forgetting: frozenset[Var]) -> tuple[Poly 
         bound, wanted, _ = opened(term, next_open(term.free, *(g.free for g in given)))
         if _has_point(bound, wanted, given, forgetting):
             least += number(int(c))
-        size, counted_over = number(1), set[Var]()
-        for v in bound:
-            others = frozenset(bound) - counted_over - {v}
-            if not any(tells(g, v) and not g.free & others for g in wanted):       # one, given those before
-                low, high = ends(v, bound, wanted)
-                if low is None or high is None or not at_least_zero(high - low + 1):
-                    return least, None
-                size *= high - low + 1
-            counted_over.add(v)
+        size = number(1)
+        for v in _free_ones(bound, wanted):
+            low, high = ends(v, bound, wanted)
+            if low is None or high is None or not at_least_zero(high - low + 1):
+                return least, None
+            size *= high - low + 1
         most += size * int(c)
     return least, most
+
+
+def _free_ones(bound: tuple[Var, ...], conditions: Guards) -> list[Var]:
+    """The variables of a count that no condition tells when those before have values: an equation tells one."""
+    free, open_ = list[Var](), list(bound)
+    while open_:
+        told = (v for v in open_ if any(tells(g, v) and not g.free & (frozenset(open_) - {v}) for g in conditions))
+        v = next(told, None)
+        if v is None:
+            v = next((u for u in open_ if not any(tells(g, u) for g in conditions)), open_[0])
+            free.append(v)
+        open_.remove(v)
+    return free

@@ -66,11 +66,14 @@ def is_handed_on(relating: Relating) -> bool:
 
 def _is_handed_on_by_left(relating: Relating, doubtful: set[Node], moving: set[int]) -> bool:
     """Is there a proof of what the left program makes of the same tensors? The right one may have no use for them."""
-    made = {relating.left[name] for node in doubtful if node in relating.related
-            for name in wholes(relating.related[node][1])}
+    def class_of(node: Node) -> int:
+        return relating.joint.egraph.find(relating.joint.term[node])
+
+    known = [relating.related[node][1] for node in doubtful if node in relating.related]
+    made = {class_of(relating.left[name]) for layout in known for name in wholes(layout)}
     after = set[Node]()
     for node in relating.left.nodes:
-        if not (made | after).isdisjoint(node.inputs):
+        if any(part in after or class_of(part) in made for part in node.inputs):
             after.add(node)
     return any(evidence.method not in SAME_OPERATORS and relating.joint.term[node] not in moving
                and any(relating.left[name] in after for name in wholes(layout))
