@@ -242,6 +242,36 @@ def fault_of(run: Rerun, kinds: Sequence[str], detail: str) -> dict[str, Any] | 
     return {"detail": detail, "tensor": fault.argument, "at": fault.element, **told}
 
 
+def hangs_on_order(run: Rerun, _: Obligation) -> dict[str, Any] | None:
+    """Two programs at one element, one of which reads, where the launch leaves something else if the last program runs
+    first. Atomic sums that come out rounded another way, and two stores, are none of that."""
+    case = fault_of(run, ("race",), "a program reads what another one writes, and the result hangs on which is first")
+    if case is None or any(o.name == "race" and o.state != "proved" for o in run.kernel.obligations):
+        return None
+    try:
+        other = run.launch_in(run.run(backwards=True))
+    except Refused:
+        return None  # a program waits for another one
+    one = run.seen
+    if not all(torch.equal(bits(held), bits(other.before[name])) for name, held in one.before.items()):
+        return None  # an earlier launch, or the host, has left something else
+    far = FAR_HALF if HALF.search(run.recorded.ttir) else FAR
+    floats = any(x.is_floating_point() for x in one.before.values())
+    for name, marks in one.written.items():
+        if not bool(marks.any()):
+            continue
+        found = far_apart(one.after[name], other.after[name], far, floats)
+        if found is not None:
+            told = {"first to last": found["interpreter"], "last to first": found["torch"]}
+            return {**case, "left in": name, "element": found["element"], "programs": told}
+    return None
+
+
+def bits(held: torch.Tensor) -> torch.Tensor:
+    """All bytes of a tensor's memory."""
+    return torch.tensor([], dtype=torch.uint8).set_(held.untyped_storage())
+
+
 def undefined_shows(run: Rerun, obligation: Obligation) -> dict[str, Any] | None:
     if not changes_with_undefined(run, obligation):
         return None
@@ -279,6 +309,7 @@ OWN_NUMBERS = ("overflow",)  # how large integers may be nobody says, so only th
 SHOWN: dict[str, Callable[[Rerun, Obligation], dict[str, Any] | None]] = {
     "bounds": leaves_tensor,
     "race": races,
+    "aliasing": hangs_on_order,
     "undefined": undefined_shows,
     "coverage": nobody_writes,
     "overflow": wraps_around,

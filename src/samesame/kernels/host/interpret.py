@@ -10,10 +10,11 @@ What two programs do to one element is noted where the order would matter.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,7 @@ def interpret(
     configuration: str = "",
     blank: bool = False,
     tuning: bool = False,
+    backwards: bool = False,
     timeout: float = 120.0,
     given: Mapping[str, Any] | None = None,
 ) -> Run:
@@ -127,12 +129,12 @@ def interpret(
     a tensor of that size, but for `literal` lengths, which stay as they are written. `configuration` is the autotuner's
     choice, as captured launches name it; the first by default. Random tensors come from `seed`. With `blank`, undefined
     values are zeros instead, as they often are on a device. With `tuning`, autotuners try their configurations first,
-    as they do when they are first called. `given` are values for example tensors, by the names of the host's variables,
-    which they get before the first launch. Raises Refused with the line where the function or a kernel fails.
+    as they do when they are first called. With `backwards`, the last program of a grid runs first. `given` are values
+    for example tensors, by the names of the host's variables, which they get before the first launch. Raises Refused with the line where the function or a kernel fails.
     """
     named = [(name, value) for name, value in (example or {}).items() if value not in literal]
     changed = {value: (sizes or {}).get(name, value) for name, value in named}
-    oracle = Oracle(changed, configuration, blank, tuning, given or {})
+    oracle = Oracle(changed, configuration, blank, tuning, backwards, given or {})
     with ExitStack() as stack:
         asked: dict[str, Any] = {}
         stack.enter_context(pretended(oracle.launch, asked))
@@ -196,9 +198,11 @@ class Oracle:
         configuration: str,
         blank: bool = False,
         tuning: bool = False,
+        backwards: bool = False,
         given: Mapping[str, Any] | None = None,
     ) -> None:
         self.changed, self.configuration, self.blank, self.tuning = dict(changed), configuration, blank, tuning
+        self.backwards = backwards
         self.slots: dict[int, Slot] = {}                     # by storage
         self.by_number: list[Slot] = []
         self.executions: list[Execution] = []
@@ -333,12 +337,10 @@ class Oracle:
         self.kernel, self.faults, self.grid = jit.__name__, [], (grid[0], grid[1], grid[2])
         interpreter_builder.set_grid_dim(*grid)
         function = self.function(jit)
-        for x in range(grid[0]):
-            for y in range(grid[1]):
-                for z in range(grid[2]):
-                    self.program = x, y, z
-                    interpreter_builder.set_grid_idx(x, y, z)
-                    function(**args)
+        for program in self.in_order():
+            self.program = program
+            interpreter_builder.set_grid_idx(*program)
+            function(**args)
         after = {name: kept(tensor) for name, tensor in tensors.items()}
         written = {name: torch.from_numpy(self.slot(tensor).written > 0) for name, tensor in tensors.items()}
         read = {name: torch.from_numpy(self.slot(tensor).read != 0) for name, tensor in tensors.items()}
@@ -346,6 +348,11 @@ class Oracle:
         self.executions.append(
             Execution(self.kernel, self.grid, scalars, before, after, written, read, tuple(self.faults))
         )
+
+    def in_order(self) -> Iterator[tuple[int, int, int]]:
+        """The programs of the grid, which may run in any order."""
+        ends = [range(n)[::-1] if self.backwards else range(n) for n in self.grid]
+        yield from product(*ends)
 
     def whole(self, value: Any) -> torch.Tensor:
         """The whole memory, as one row, that something points into which is no tensor of torch's."""
