@@ -389,7 +389,7 @@ def equal(
         case = difference(number_, left, right, first, DRAWS)
         if case is None or is_doubtful(case, left, right):
             known = [in_one_range(whole, assumed, tries.data, tries.sums) for whole in (left, right)]
-            outcome = proved_otherwise(*(in_one_way(whole) for whole, _ in known)) or outcome
+            outcome = proved_otherwise(assumed, *(in_one_way(whole) for whole, _ in known)) or outcome
             needed = tuple(condition for _, conditions in known for condition in conditions)
         if case is None and not isinstance(outcome, Proved):
             case = difference(number_, left, right, tries, SEEDS)
@@ -410,11 +410,12 @@ def is_doubtful(case: Mapping[str, Any], left: Tensor, right: Tensor) -> bool:
     return "kernel" in case and (rounds or not math.isfinite(case["kernel"]) or not math.isfinite(case["reference"]))
 
 
-def proved_otherwise(left: Tensor, right: Tensor) -> Proved | None:
+def proved_otherwise(assumed: Sequence[Expr], left: Tensor, right: Tensor) -> Proved | None:
     """A proof of two formulas, by what they fold, with places at the edge in one spelling, as they are, by parts of
     rows, with what folds over a few elements written out, case by case, or with products of numbers rounded."""
     by_cases = partial(prove_by_cases, written=opened, longest=SEVERAL)
-    for prove in (bodies_equal, at_edges_equal, prove_tensors_equal, in_parts_equal, written_out_equal, by_cases,
+    in_parts = partial(in_parts_equal, assumed=assumed)
+    for prove in (bodies_equal, at_edges_equal, prove_tensors_equal, in_parts, written_out_equal, by_cases,
                   equal_with_sigmoids_turned, equal_in_doubles):
         found = prove(left, right, budget=BUDGET)
         if isinstance(found, Proved):

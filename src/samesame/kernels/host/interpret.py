@@ -125,12 +125,13 @@ def interpret(
     """Run a launch function on the CPU, with its kernels in Triton's interpreter.
 
     `target` and `inputs` are as for `capture_launches`. `sizes` replaces sizes of the example: ints among the
-    function's parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes
-    a tensor of that size, but for `literal` lengths, which stay as they are written. `configuration` is the autotuner's
+    function's parameters by name, and sizes named in `example` (the `sizes` of a capture) wherever the function makes a
+    tensor of that size, but for `literal` lengths, which stay as they are written. `configuration` is the autotuner's
     choice, as captured launches name it; the first by default. Random tensors come from `seed`. With `blank`, undefined
     values are zeros instead, as they often are on a device. With `tuning`, autotuners try their configurations first,
     as they do when they are first called. With `backwards`, the last program of a grid runs first. `given` are values
-    for example tensors, by the names of the host's variables, which they get before the first launch. Raises Refused with the line where the function or a kernel fails.
+    for example tensors, by the names of the host's variables, which they get before the first launch. Raises Refused
+    with the line where the function or a kernel fails.
     """
     named = [(name, value) for name, value in (example or {}).items() if value not in literal]
     changed = {value: (sizes or {}).get(name, value) for name, value in named}
