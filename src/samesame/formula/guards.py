@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from samesame.formula import smt
-from samesame.formula.effort import remember
+from samesame.formula.effort import remember, step
 from samesame.formula.gone_through import have_a_point
 from samesame.formula.poly import (
     NOTHING,
@@ -332,7 +332,12 @@ def both(a: Cases, b: Cases) -> Cases:
 
 
 def _feasible(candidates: Iterable[Guards | None]) -> Cases:
-    return tuple(dict.fromkeys(g for g in candidates if g is not None and not infeasible(g)))
+    found: dict[Guards, None] = {}
+    for guards in candidates:
+        step(0)                                  # cases multiply, and no term is written for them
+        if guards is not None and not infeasible(guards):
+            found[guards] = None
+    return tuple(found)
 
 
 def opposite(cases: Cases) -> Cases:
