@@ -461,11 +461,12 @@ class Simplifier:
                 continue
             slope, rest = found
             known = (*facts, *others)
+            apart = (*facts, *(c for c in others if v not in c.free))    # these hold where v has no value, too
             if slope < 0:  # slope·v + rest ≥ 0:  v ≤ ⌊rest / −slope⌋
                 end = integers.plus_(integers.quotient(rest, const(-slope)), 1)
                 if self.prover.proves(known, integers.at_most(v.extent, end)):
                     return v, v, v
-                if self.prover.proves(known, integers.at_most(end, v.extent)):
+                if self.prover.proves(apart, integers.at_most(end, v.extent)):
                     new = index(end)
                     return v, new, new
                 if not end.free and not v.extent.free:
@@ -477,7 +478,7 @@ class Simplifier:
                 start = integers.minus(0, rest)
                 if self.prover.proves(known, integers.at_most(start, 0)):
                     return v, v, v
-                if self.prover.proves(known, and_(integers.at_most(0, start), integers.at_most(start, v.extent))):
+                if self.prover.proves(apart, and_(integers.at_most(0, start), integers.at_most(start, v.extent))):
                     new = index(integers.minus(v.extent, start))
                     return v, new, integers.plus_(new, start)
         return None
