@@ -206,8 +206,6 @@ def _establish(
         conditions = [condition for one in evidence for condition in one.conditions]
         conditions = with_rows_excluded(conditions, relating)
         verdict.only += _only(conditions)
-        if verdict.verdict == "same" and not run.over and not any(map(is_of_nothing, conditions)):
-            verdict.only += with_hidden_rows(as_drawn, taken[0])
         verdict.notes += sides.notes
         verdict.advice = _advice(relation, graphs, values)
         if verdict.verdict == "different":
@@ -230,6 +228,8 @@ def _establish(
         if book.closed and verdict.verdict == "same" and not verdict.only and relating.leads_to_outputs():
             forms = () if read is None else [read.form(k, recorded[k]) for k in (0, 1)]
             verdict.certificate = certificate(relating, verdict, forms)
+        if verdict.verdict == "same" and not run.over and not any(map(is_of_nothing, conditions)):
+            verdict.only += with_hidden_rows(as_drawn, taken[0])   # a certificate lists the conditions behind it
     with run.during("diagnose"):
         if verdict.verdict == "different" and not verdict.sizes.apart and differ:
             verdict.effect = effect_of(graphs, values)

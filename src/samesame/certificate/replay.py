@@ -447,10 +447,8 @@ class _Replay:
                 require(any(self.same(t, term) for t in held), f"{what}: {name} is another constant")
             elif free.issuperset(node.reads) and node.operator == CHOSEN:
                 kinds = [n.form["type"][0] for read in node.reads for n in nodes if n.name == read]
-                of_classes = kinds == ["bool", node.form["type"][0]]
-                require(of_classes, f"{what}: labels are made of other things than classes")
-                self.trusted.append(f"that what {name} of proof {proof} stands for holds no numbers but those that a "
-                                    "loss has a value for")
+                require(kinds == ["bool", node.form["type"][0]], f"{what}: labels are made of more than classes")
+                self.trusted.append(f"that {name} of proof {proof} holds no numbers but those a loss has a value for")
             elif free.intersection(node.reads):
                 alike = [(node.said, n.type) for n in nodes if n.name in node.reads] == [(ALONE, node.type)]
                 made = self.terms[term][0]
