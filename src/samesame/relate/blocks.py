@@ -9,7 +9,7 @@ whatever its tensors are called.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -73,6 +73,39 @@ class Block:
     @property
     def right(self) -> Node:
         return self.graph.roots[1][1]
+
+
+Made = tuple[tuple[Node, ...], Node]                       # variables, and what is made of them
+
+
+def taking_on(
+    claim: Block, made_of: Callable[[Node], Made | None], ranges: Mapping[str, Range] | None = None
+) -> Block | None:
+    """The claim with variables that stand for no tensor, which have these ranges, and what is made of them in the place
+    of others, under their names; None where nothing is made of a variable."""
+    made, free = dict[Node, Node](), dict[str, int]()
+
+    def nodes() -> Iterator[Node]:
+        for node in claim.graph.nodes:
+            found = made_of(node)
+            if found is None:
+                args, kwargs = (map_nodes(made.__getitem__, part) for part in (node.args, tuple(node.kwargs.items())))
+                made[node] = replace(node, args=args, kwargs=dict(kwargs))
+            else:
+                variables, made[node] = found
+                free.update({variable.name: claim.frontier[node.name] for variable in variables})
+                yield from variables
+            yield made[node]
+
+    every = tuple(nodes())
+    if not free:
+        return None
+    roots = tuple((name, made[root]) for name, root in claim.graph.roots)
+    graph = Graph(claim.graph.name, every, roots, claim.graph.tensors)
+    there, names = {node.name for node in every if node.operator == "input"}, {**claim.frontier, **free}
+    within = {**claim.ranges, **{name: bounds for name, bounds in (ranges or {}).items() if name in free}}
+    return replace(claim, graph=graph, key=key_of(graph, within), ranges=within, free=claim.free | frozenset(free),
+                   frontier={name: term for name, term in names.items() if name in there})
 
 
 def cut(

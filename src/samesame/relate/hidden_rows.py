@@ -20,9 +20,9 @@ from samesame.graph import Graph
 from samesame.operators.kept import Over
 from samesame.relate.draws import Draw, agree_at_roots, run_both
 from samesame.relate.flags import is_flag
-from samesame.relate.named_numbers import named_numbers
+from samesame.relate.named_numbers import INTEGERS, named_numbers
 
-WHOLE = frozenset((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
+PLACES = 8                  # of which each is left out once
 
 
 def with_hidden_rows(graphs: tuple[Graph, Graph], example: Draw) -> list[str]:
@@ -56,7 +56,7 @@ def _emptied(name: str, value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor
             yield from _lines(name, value, number, str(spoken))
             told = f"no row of {name} is" if value.dim() > 1 else f"{name} is not"
             yield f"if {told} {spoken} throughout", torch.full_like(value, number)
-    elif value.dtype in WHOLE and value.numel() and bool((value > 0).all()):
+    elif value.dtype in INTEGERS and value.numel() and bool((value > 0).all()):
         changed = value.clone(memory_format=torch.contiguous_format)
         changed.view(-1)[0] = 0
         yield f"if no element of {name} is 0", changed
@@ -64,7 +64,7 @@ def _emptied(name: str, value: torch.Tensor) -> Iterator[tuple[str, torch.Tensor
 
 def _of_one_number(name: str, value: torch.Tensor, numbers: list[int]) -> Iterator[tuple[str, torch.Tensor]]:
     """Integers as a row that a program hides by comparing them, and as places of which one is left out."""
-    if value.dtype not in WHOLE or not value.numel() or is_flag(value):
+    if value.dtype not in INTEGERS or not value.numel() or is_flag(value):
         return
     limits = torch.iinfo(value.dtype)
     for number in numbers:
@@ -72,8 +72,9 @@ def _of_one_number(name: str, value: torch.Tensor, numbers: list[int]) -> Iterat
             yield from _lines(name, value, number, str(number))
     held = torch.unique(value)
     if len(held) > 1 and torch.equal(held, torch.arange(len(held), dtype=value.dtype)):
-        without = torch.where(value == held[-2], held[-1], value)
-        yield f"if {name} leaves out no number from 0 to its largest", without
+        for place in range(min(len(held), PLACES)):
+            without = torch.where(value == held[place], held[place - 1], value)
+            yield f"if {name} leaves out no number from 0 to its largest", without
 
 
 def _lines(name: str, value: torch.Tensor, number: int, spoken: str) -> Iterator[tuple[str, torch.Tensor]]:

@@ -8,45 +8,33 @@ with what takes on just these numbers in the labels' place: −100 where they ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from samesame.formula.assumptions import Assumption, Said
+from samesame.formula.assumptions import Said
 from samesame.formula.sizes import size_text
-from samesame.graph import Graph, Node, TensorType, map_nodes
-from samesame.operators.demands import Range, is_integer
-from samesame.relate.blocks import Block, key_of
+from samesame.graph import Node, TensorType
+from samesame.operators.demands import is_integer
+from samesame.relate.blocks import Block, Made, taking_on
 from samesame.relate.domain import ignorable
 
 
 def classes_or_ignored(claim: Block) -> Block | None:
     """The claim for labels that are classes or ignored; None where no loss says what its labels are."""
-    found = {name: told for name, told in ignorable(claim.graph).items() if name not in claim.ranges}
-    if not found:
-        return None
-    made, free = dict[Node, Node](), dict[str, int]()
-    ranges, granted = dict[str, Range](claim.ranges), list[Assumption]()
+    labels = {name: told for name, told in ignorable(claim.graph).items() if name not in claim.ranges}
 
-    def nodes() -> Iterator[Node]:
-        for node in claim.graph.nodes:
-            if node.operator == "input" and node.name in found and is_integer(node):
-                number, last = found[node.name]
-                label = Node(f"{node.name} class", "input", type=node.type)
-                ignored = Node(f"{node.name} ignored", "input", type=TensorType(node.shape, "bool"))
-                free.update({label.name: claim.frontier[node.name], ignored.name: claim.frontier[node.name]})
-                ranges[label.name] = 0, last
-                told = f"{{}} holds classes from 0 to {size_text(last)}, or −{-number}, which a loss ignores"
-                granted.append(Said("labels", told, (label.name,)))
-                yield from (label, ignored)
-                made[node] = Node(node.name, "aten.where.ScalarSelf", (ignored, number, label), type=node.type)
-            else:
-                args, kwargs = (map_nodes(made.__getitem__, part) for part in (node.args, tuple(node.kwargs.items())))
-                made[node] = replace(node, args=args, kwargs=dict(kwargs))
-            yield made[node]
+    def made_of(node: Node) -> Made | None:
+        if node.operator != "input" or node.name not in labels or not is_integer(node):
+            return None
+        ignored = Node(f"{node.name} ignored", "input", type=TensorType(node.shape, "bool"))
+        label = Node(_class_of(node.name), "input", type=node.type)
+        number = labels[node.name][0]
+        return (ignored, label), Node(node.name, "aten.where.ScalarSelf", (ignored, number, label), type=node.type)
 
-    every = tuple(nodes())
-    roots = tuple((name, made[root]) for name, root in claim.graph.roots)
-    graph = Graph(claim.graph.name, every, roots, claim.graph.tensors)
-    kept = {name: term for name, term in claim.frontier.items() if name not in found}
-    return replace(claim, graph=graph, key=key_of(graph, ranges), frontier={**kept, **free}, ranges=ranges,
-                   free=claim.free | frozenset(free), granted=(*claim.granted, *granted))
+    found = taking_on(claim, made_of, {_class_of(name): (0, last) for name, (_, last) in labels.items()})
+    said = (Said("labels", f"{{}} holds classes from 0 to {size_text(last)}, or −{-number}, which a loss ignores",
+                 (_class_of(name),)) for name, (number, last) in labels.items())
+    return None if found is None else replace(found, granted=(*claim.granted, *said))
+
+
+def _class_of(name: str) -> str:
+    return f"{name} class"

@@ -10,14 +10,13 @@ not negative, v any number. What is proved of these is proved of the tensor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 from samesame.formula.assumptions import Assumption, Holds
 from samesame.formula.expr import ZERO, Compare, Expr, Not
 from samesame.formula.spans import ABOVE, ALL, POSITIVES, ZEROS, Places, Spans, between
-from samesame.graph import Graph, Node, TensorType, map_nodes
-from samesame.relate.blocks import Block, key_of
+from samesame.graph import Node, TensorType
+from samesame.relate.blocks import Block, Made, taking_on
 
 TAKES_ON = {                                         # all numbers of these spans, and no others, smallest first
     "aten.sigmoid.default": between(0, 1),
@@ -29,28 +28,14 @@ TAKES_ON = {                                         # all numbers of these span
 def of_a_sign(claim: Block, spans: Mapping[str, Spans]) -> Block | None:
     """The claim for the signs of its variables, which lie in these spans by name; None where no sign is known. The
     name of a variable is then that of what takes its place."""
-    free, made = dict[str, int](), dict[Node, Node]()
+    def made_of(node: Node) -> Made | None:
+        operator = _takes_its_place(node, spans)
+        if operator is None:
+            return None
+        any_number = Node(f"{node.name} v", "input", type=node.type)
+        return (any_number,), Node(node.name, operator, (any_number,), type=node.type)
 
-    def nodes() -> Iterator[Node]:
-        for node in claim.graph.nodes:
-            operator = _takes_its_place(node, spans)
-            if operator is None:
-                args, kwargs = (map_nodes(made.__getitem__, part) for part in (node.args, tuple(node.kwargs.items())))
-                made[node] = replace(node, args=args, kwargs=dict(kwargs))
-            else:
-                any_number = Node(f"{node.name} v", "input", type=node.type)
-                free[any_number.name] = claim.frontier[node.name]
-                yield any_number
-                made[node] = Node(node.name, operator, (any_number,), type=node.type)
-            yield made[node]
-
-    every = tuple(nodes())
-    if not free:
-        return None
-    roots = tuple((name, made[root]) for name, root in claim.graph.roots)
-    graph = Graph(claim.graph.name, every, roots, claim.graph.tensors)
-    kept = {name: term for name, term in claim.frontier.items() if f"{name} v" not in free}
-    return replace(claim, graph=graph, key=key_of(graph, claim.ranges), frontier={**kept, **free}, free=frozenset(free))
+    return taking_on(claim, made_of)
 
 
 def _takes_its_place(node: Node, spans: Mapping[str, Spans]) -> str | None:
