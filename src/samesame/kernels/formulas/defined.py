@@ -12,7 +12,7 @@ Division by a number that the data make zero is not looked at: x / y is what the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import chain, product
 
 from samesame.formula.definite import EVIDENT, FINITE, MINUS, NOTHING, NUMBER, PLUS, Tags, combined, joined, plus
 from samesame.formula.expr import (
@@ -45,12 +45,12 @@ from samesame.formula.polynomials import polynomial
 from samesame.kernels.formulas.chosen import picked
 from samesame.kernels.formulas.extended import known_by_prover
 from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.formulas.tight import Point, tight, whole
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
 
 EARLY = 3  # elements along each index of a fold
 PADDED = 2  # indices of a window
-Point = dict[Index, Expr]
 COMPARED: dict[str, Callable[[int], bool]] = {  # of right − left
     "<": lambda apart: apart > 0,
     "≤": lambda apart: apart >= 0,
@@ -149,7 +149,10 @@ class Definedness:
         if monoid == "sum":
             return NOTHING if {MINUS, PLUS} <= found else found
         worst = MINUS if monoid == "max" else PLUS
-        numbers = (p for p in early(bound) if self.is_there(bound, facts, p) and self.is_finite(at(p, body), facts))
+        bound, body = whole(Fold(monoid, bound, body))
+        facts = outside(facts, bound)
+        points = chain(early(bound), tight(bound, body))
+        numbers = (p for p in points if self.is_there(bound, facts, p) and self.is_finite(at(p, body), facts))
         return found | {worst} if next(numbers, None) is None else found - {worst} or NUMBER
 
     def is_finite(self, value: Expr, facts: Facts) -> bool:
@@ -169,16 +172,22 @@ class Definedness:
         """Whether the fold has elements, or one at this point."""
         point = point or dict.fromkeys(bound, ZERO)
         inside = (integers.less(point[v], integers.tidied(substitute(v.extent, point))) for v in bound)
-        return all(self.prover.proves(facts, condition) for condition in inside)
+        begun = (integers.at_most(0, point[v]) for v in bound)
+        return all(self.prover.proves(facts, condition) for condition in chain(inside, begun))
 
     def may_be_nothing(self, expr: Expr, facts: Facts) -> bool:
         """Whether this is a sum that may have no term, or none but those that a mask makes zero."""
         match expr:
             case Fold("sum", (v,), body) if (one := picked(self.prover, v, body, outside(facts, (v,)))) is not None:
                 return self.may_vanish(one, facts)
-            case Fold("sum", bound, body):
+            case Fold("sum"):
+                bound, body = whole(expr)
                 facts = outside(facts, bound)
-                return not self.is_there(bound, facts) or self.may_vanish(first(bound, body), facts)
+                start: Point = dict.fromkeys(bound, ZERO)
+                points = (start, *tight(bound, body))
+                return not any(
+                    self.is_there(bound, facts, p) and not self.may_vanish(at(p, body), facts) for p in points
+                )
             case Mul(factors):
                 return any(self.may_be_nothing(factor, facts) for factor in factors)
             case Pow(base, _) | Fn("abs", base):
@@ -221,11 +230,6 @@ def known_by(expr: Expr, found: Tags, facts: Facts) -> Tags:
     if any(not_(test) in facts for test in tests):
         return found - {MINUS} or NUMBER
     return frozenset([MINUS]) if any(test in facts for test in tests) else found
-
-
-def first(bound: tuple[Index, ...], body: Expr) -> Expr:
-    """The body at the first element."""
-    return at(dict.fromkeys(bound, ZERO), body)
 
 
 def at(point: Point, body: Expr) -> Expr:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from samesame.formula.binders import replaced
+from samesame.formula.binders import rebuilt, replaced
 from samesame.formula.definite import EVIDENT
 from samesame.formula.expr import (
     FALSE,
@@ -45,7 +45,7 @@ from samesame.formula.expr import (
     walk,
     where,
 )
-from samesame.kernels.execution.values import undefined
+from samesame.kernels.execution.values import is_finite, undefined
 from samesame.kernels.formulas.algebra import expanded, linear, loads_of, mentions
 from samesame.kernels.indices import integers
 from samesame.kernels.loops.affine import shifted
@@ -77,13 +77,16 @@ def has_rescaled(loop: Loop, one: Carried, minding: bool) -> bool:
             shift = top.shift_at(old.indices)
             held = Load(Leaf(f"new {top.leaf.name}", (1,) * len(old.indices), "real"), old.indices)
             guards = guarded(made, new)
-            if guards and not minding and not is_finite_at_once(loop, top, old):
-                continue
             body = replaced(made, {e: held for e in (*guards, new)})
             found = taken_apart(body, one.unknown, old, held, shift)
             if found is None:
                 continue
             scale, part = found
+            late = bool(guards) and not is_finite_at_once(loop, top, old)
+            shown = with_zeros(part)
+            begins = late and begins_with_the_maximum(loop, one, top, old, new, shown)
+            if late and not begins and not minding:
+                continue
             if not is_forgotten(numbers(top.start)[old.indices], scale, one.first):
                 continue
             if loop.t in scale.free or loads_of(add(scale, part), loop.leaves):
@@ -91,7 +94,7 @@ def has_rescaled(loop: Loop, one: Carried, minding: bool) -> bool:
             if not rescaled_step(body, one.unknown, add(old, shift), held, scale, part):
                 continue
             loop.proved()
-            one.closed = rescaled_form(loop, one, top, old, held, scale, part)
+            one.closed = rescaled_form(loop, one, top, old, held, scale, shown if begins else part, begins)
             return True
     return False
 
@@ -101,6 +104,69 @@ def is_finite_at_once(loop: Loop, top: Carried, old: Load) -> bool:
     assert top.closed is not None
     prover, path = loop.machine.prover, loop.machine.path
     return prover.proves(path, finite_where(top.closed.at(ONE, old.indices)))
+
+
+def begins_with_the_maximum(loop: Loop, one: Carried, top: Carried, old: Load, new: Expr, part: Expr) -> bool:
+    """Whether the sum is 0 as long as the maximum is −∞, as each term is 0 whose score is −∞ (a tile that a window
+    hides whole). Then Σ_{s<t} f(s, mₜ) holds from the start: where mₜ is −∞ it is a sum of zeros."""
+    if one.first is not ZERO or numbers(top.start)[old.indices] is not NEG_INF or top.shift is not ZERO:
+        return False
+    parts = new.arguments if isinstance(new, Extremum) and new.op == "max" else (new,)
+    scores = [p for p in parts if isinstance(p, Fold) and p.monoid == "max"]
+    return any(is_zero_with(loop, part, score) for score in scores)
+
+
+def with_zeros(part: Expr) -> Expr:
+    """exp(x if c else −∞) as exp(x) if c else 0, whatever finite number stands beside x."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            memo[e] = hidden(e.argument) if isinstance(e, Fn) and e.name == "exp" else rebuilt(e, go)
+        return memo[e]
+
+    def hidden(exponent: Expr) -> Expr:
+        terms = expanded(exponent)
+        for i, term in enumerate(terms):
+            factors = term.factors if isinstance(term, Mul) else (term,)
+            for j, factor in enumerate(factors):
+                beside, scale = [*terms[:i], *terms[i + 1 :]], (*factors[:j], *factors[j + 1 :])
+                match factor:
+                    case Where(condition, score, otherwise) if otherwise is NEG_INF:
+                        if all(map(EVIDENT.is_positive, scale)) and all(map(is_finite, beside)):
+                            return where(condition, hidden(add(mul(score, *scale), *beside)), ZERO)
+        return exp(exponent)
+
+    return go(part)
+
+
+def is_zero_with(loop: Loop, part: Expr, score: Fold) -> bool:
+    """Whether each term of a sum is 0 wherever the score of its place, an element of the maximum, is −∞."""
+    match part:
+        case Num(value) if value == 0:
+            return True
+        case Add(terms):
+            return all(is_zero_with(loop, term, score) for term in terms)
+        case Mul(factors):
+            return any(is_zero_with(loop, f, score) for f in factors)
+        case Fold("sum", bound, body) if [v.extent for v in bound] == [v.extent for v in score.bound]:
+            there = finite_where(substitute(score.body, dict(zip(score.bound, bound, strict=True))))
+            return is_zero_without(loop, body, there)
+    return False
+
+
+def is_zero_without(loop: Loop, term: Expr, finite: Expr) -> bool:
+    """Whether a term is 0 where a condition is not met."""
+    match term:
+        case Num(value) if value == 0:
+            return True
+        case Mul(factors):
+            return any(is_zero_without(loop, f, finite) for f in factors)
+        case Where(condition, then, otherwise):
+            prover, path = loop.machine.prover, loop.machine.path
+            met = prover.proves((*path, condition), finite)
+            return is_zero_without(loop, otherwise, finite) and (met or is_zero_without(loop, then, finite))
+    return False
 
 
 def guarded(made: Expr, new: Expr) -> list[Expr]:
@@ -125,8 +191,11 @@ def is_forgotten(start: Expr, scale: Expr, first: Expr) -> bool:
     return EVIDENT.is_positive(scale) and (start is not NEG_INF or EVIDENT.is_number(first))
 
 
-def rescaled_form(loop: Loop, one: Carried, top: Carried, old: Load, held: Expr, scale: Expr, part: Expr) -> Closed:
-    """Σ_{s<t} f(s, mₜ − Σ_{s<r<t} d(r)), where the maximum is finite from the first iteration on."""
+def rescaled_form(
+    loop: Loop, one: Carried, top: Carried, old: Load, held: Expr, scale: Expr, part: Expr, begins: bool
+) -> Closed:
+    """Σ_{s<t} f(s, mₜ − Σ_{s<r<t} d(r)): where the maximum is finite from the first iteration on, or where the sum
+    begins with it."""
     assert top.closed is not None
     t = loop.t
     now = top.closed.at(t, old.indices)
@@ -136,9 +205,10 @@ def rescaled_form(loop: Loop, one: Carried, top: Carried, old: Load, held: Expr,
     start = numbers(top.start)[old.indices]
     if start is not NEG_INF and one.first is not ZERO:
         total = add(total, mul(one.first, exp(mul(scale, add(start, shifted(shift, t, ZERO, t), mul(-1, now))))))
-    first = top.closed.at(ONE, old.indices)
-    safe = where(finite_where(first), total, undefined(loop.place, "real", *one.lanes, t))
-    return Closed(where(integers.less(0, t), safe, one.first), t, one.lanes)
+    if not begins:
+        first = top.closed.at(ONE, old.indices)
+        total = where(finite_where(first), total, undefined(loop.place, "real", *one.lanes, t))
+    return Closed(where(integers.less(0, t), total, one.first), t, one.lanes)
 
 
 def taken_apart(made: Expr, a: Expr, old: Expr, new: Expr, shift: Expr) -> tuple[Expr, Expr] | None:
@@ -194,7 +264,7 @@ def degree_is(expr: Expr, new: Expr, scale: Expr) -> bool:
 def finite_where(expr: Expr) -> Expr:
     """A condition under which a maximum is not −∞: enough, not always needed."""
     match expr:
-        case _ if not any(e is NEG_INF for e in walk(expr)):
+        case _ if not any(e is NEG_INF or (isinstance(e, Fold) and e.monoid == "max") for e in walk(expr)):
             return TRUE
         case Where(condition, then, otherwise):
             return or_(and_(condition, finite_where(then)), and_(not_(condition), finite_where(otherwise)))

@@ -1,0 +1,29 @@
+"""Online sums whose running maximum is −∞ for some iterations, as a window hides the first tiles whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+from samesame.lift import lift
+
+FILE = Path(__file__).parent.parent / "launches" / "late_maximum.py"
+
+
+@pytest.mark.parametrize("name", ["plain", "exp2", "masked"])
+def test_a_sum_begins_with_its_maximum(name: str) -> None:
+    found = lift(f"{FILE}:launch_{name}", f"{FILE}:reference")
+    assert found.verdict == "verified" and found.against == "same" and not found.against_held
+
+
+@pytest.mark.parametrize("name", ["wider", "shown"])
+def test_other_sums_do_not(name: str) -> None:
+    assert lift(f"{FILE}:launch_{name}", f"{FILE}:reference").against == "different"
+
+
+@pytest.mark.parametrize("name", ["one", "kept", "unguarded", "shown"])
+def test_nothing_is_verified_where_a_hidden_tile_may_count(name: str) -> None:
+    assert lift(f"{FILE}:launch_{name}").verdict != "verified"
