@@ -64,6 +64,7 @@ from samesame.relate.rules import Rulebook
 from samesame.relate.sides import Sides, instance
 from samesame.relate.stored import Meant, meant, up_to_rounding
 from samesame.relate.vanishing import without_noise
+from samesame.relate.wider import parted_by_larger
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
@@ -73,6 +74,7 @@ _SHARE = 0.4                # of the time that is left, for capturing the progra
 _MASKING = frozenset(f"aten.{name}" for name in ("masked_fill", "where", "full", "fill", "mul"))
 _PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
 _APART = 8.0                # seconds for all proofs then
+_DOUBTFUL = 20.0            # seconds for all proofs, where larger numbers part them: only a condition can help then
 RANDOM, AS_GIVEN = "random", "as-given"
 _NOT_NEAR = "Not every neighbouring region of sizes was tried, for lack of time."
 _NOT_CAPTURED = "Not every choice of sizes that may vary was tried, for lack of time."
@@ -156,6 +158,7 @@ def _establish(
         verdict.only += tried.without
         verdict.only += dict.fromkeys(f"if {told}" for graph in graphs for told in taken_for_granted(graph))
         extremes = tried.apart if extremes.draw is None and tried.apart.draw is not None else extremes
+        larger = None if differ or run.over else parted_by_larger(graphs, taken[0], verdict.seed)
         as_drawn = graphs
         if extremes.draw is not None:
             taken, differ = [*taken, extremes.draw], True
@@ -180,9 +183,10 @@ def _establish(
         return run.sparing(found, _SHARE, _NOT_CAPTURED)
 
     with run.during("prove"):
-        prover = Prover(seed=verdict.seed, deadline=run.deadline, book=book)
-        if differ or sides.differences:
-            prover.patience, prover.until = _PATIENCE, time.thread_time() + _APART
+        different = bool(differ or sides.differences)
+        prover = _prover(verdict.seed, run, book, different)
+        if larger is not None:
+            prover.until = time.thread_time() + _DOUBTFUL
         flags = None if differ else flags_of(graphs)
         prove = partial(generalise_sizes, relation=relation, prover=prover, progress=run.advance)
         settled = prove(graphs, families(graphs, record, values), values=values, harder=flags is None)
@@ -202,6 +206,12 @@ def _establish(
         verdict.only += tried.of_classes if relating.of_classes else ()
         roots = qualified(settled.roots, relating, graphs, values)
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
+        if verdict.verdict == "undecided" and larger is not None:
+            extremes, differ = Extremes(draw=larger[0], values=larger[1]), True
+            taken, values = [*taken, larger[0]], ([*values[0], larger[1][0]], [*values[1], larger[1][1]])
+            settled = prove(graphs, iter(()), values=values, prover=_prover(verdict.seed, run, book, different=True))
+            relating = settled.relating
+            _decide(verdict, qualified(settled.roots, relating, graphs, values), relating, run, unlike)
         evidence = [found.evidence for found in verdict.roots] + [found.evidence for found in verdict.relations]
         conditions = [condition for one in evidence for condition in one.conditions]
         conditions = with_rows_excluded(conditions, relating)
@@ -244,6 +254,14 @@ def _establish(
                     (relating.left, relating.right), verdict.seed, book)
         with run.during("neighbours"):
             _neighbours(verdict, here, run)
+
+
+def _prover(seed: int, run: Run, book: Rulebook, different: bool) -> Prover:
+    """A prover, of programs whose outputs are known to be different or not: proofs only say where, then."""
+    prover = Prover(seed=seed, deadline=run.deadline, book=book)
+    if different:
+        prover.patience, prover.until = _PATIENCE, time.thread_time() + _APART
+    return prover
 
 
 def _only(assumptions: Iterable[Assumption]) -> list[str]:

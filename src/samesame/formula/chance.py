@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from samesame.formula.evaluate import OF_MATRICES, Array, Evaluation, Grid
-from samesame.formula.expr import Expr, Index, Leaf, Load, Opaque, Unsupported, index, numeric, walk
+from samesame.formula.expr import Expr, Fold, Index, Leaf, Load, Opaque, Unsupported, index, numeric, walk
 from samesame.formula.monotone import turned_round
 from samesame.formula.tensor import Tensor
 
@@ -37,6 +37,7 @@ SCALE = 0.3                 # of real elements, so that sums of products stay wh
 TOLERANCE = 1e-6            # relative to 1 + the value
 CELLS = 1 << 21             # of one array
 FAST = (10, 30)             # how fast a random map varies with each number that it reads
+FIRST_PLACES = {"aten.argmax": 1, "aten.argmin": -1}
 GOLDEN = (3 - 5**0.5) / 2   # of a turn
 LEVEL = 1e-9                # rows that vary less, beside 1 + their mean, are level
 BELOW = 7.5                 # what a random map reads for −∞
@@ -56,10 +57,11 @@ def differ_by_chance(left: Tensor, right: Tensor) -> bool:
     try:
         sides = [numeric(side[at]) for side in (left, right)]
         leaves = {e.leaf.name: e.leaf for side in sides for e in walk(side) if isinstance(e, Load)}
+        extrema = any(isinstance(e, Fold) and e.monoid in ("max", "min") for side in sides for e in walk(side))
         for draw, positive in enumerate(POSITIVE):
             rng = np.random.default_rng(draw)
             values = {name: _elements(leaves[name], positive, rng) for name in sorted(leaves)}
-            a, b = (_worked_out(side, place, values) for side in sides)
+            a, b = (_worked_out(side, place, values, extrema) for side in sides)
             both = np.isfinite(a) & np.isfinite(b)
             a, b = a[both], b[both]
             far = abs(a - b) > TOLERANCE * (1 + np.maximum(abs(a), abs(b)))
@@ -71,9 +73,9 @@ def differ_by_chance(left: Tensor, right: Tensor) -> bool:
     return apart > alike
 
 
-def _worked_out(expr: Expr, place: Index, values: Mapping[str, Array]) -> Array:
+def _worked_out(expr: Expr, place: Index, values: Mapping[str, Array], extrema: bool) -> Array:
     """Its values at the places, nan where it has none."""
-    grid = _AtRandom(values).run(expr, (place,))
+    grid = _AtRandom(values, extrema).run(expr, (place,))
     return np.where(False if grid.undefined is None else grid.undefined, np.nan, grid.array.astype(np.float64))
 
 
@@ -98,10 +100,12 @@ def _number(size: Any) -> int:
 
 
 class _AtRandom(Evaluation):
-    """An evaluation in which opaque operators are random maps."""
+    """An evaluation in which opaque operators are random maps. Beside `extrema`, where one stands is no random place,
+    as what stands there is known."""
 
-    def __init__(self, values: Mapping[str, Array]) -> None:
+    def __init__(self, values: Mapping[str, Array], extrema: bool) -> None:
         super().__init__(values, {}, None, CELLS)
+        self.extrema = extrema
 
     def apply(self, e: Opaque, grids: list[Grid]) -> Grid:
         """sin(Σ weight · argument + Σ weight · index), weights drawn for the operator and its attributes; what is known
@@ -109,6 +113,8 @@ class _AtRandom(Evaluation):
         if e.name in OF_MATRICES:
             return super().apply(e, grids)
         arguments, indices = grids[: len(e.arguments)], grids[len(e.arguments) :]
+        if self.extrema and e.name in FIRST_PLACES and not indices:
+            return self.first_place(FIRST_PLACES[e.name], arguments[0], e.arguments[0].bound)
         name, turned = f"{e.name} {e.attributes!r}", turned_round(e.name, e.attributes)
         if turned is not None:
             other = "{} {!r}".format(*turned)
@@ -130,6 +136,14 @@ class _AtRandom(Evaluation):
             return np.asarray(np.sin(angle) > 0 if e.result_kind == "bool" else 3 * np.sin(angle))
 
         return self.pointwise(picked, angles)
+
+    def first_place(self, sign: int, grid: Grid, bound: tuple[Index, ...]) -> Grid:
+        """Where the largest of a row stands (sign 1), or the smallest; the first one of equal ones."""
+        outer = tuple(axis for axis in grid.axes if axis not in bound)
+        whole = self.spread(grid, outer + bound)
+        flat = (sign * whole.array.astype(np.float64)).reshape(*whole.array.shape[: len(outer)], -1)
+        undefined = None if whole.undefined is None else np.asarray(whole.undefined.reshape(flat.shape).any(-1))
+        return Grid.of(outer, flat.argmax(-1).astype(np.int64), [undefined])
 
     def in_order(self, grid: Grid, bound: tuple[Index, ...], sign: int) -> Grid:
         """A row as its order is told: the same for one that is shifted or stretched, turned round where sign is −1."""

@@ -29,6 +29,7 @@ from samesame.formula.defined import assume_defined
 from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, remember, spending, unassumed
 from samesame.formula.emptied import without_empty
 from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric, walk
+from samesame.formula.extreme_places import at_its_place
 from samesame.formula.functions import exp, power, truth_of
 from samesame.formula.generic import in_generic_position, windows_in_generic_position
 from samesame.formula.guards import Guards, Literal
@@ -548,6 +549,7 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("integers by thresholds", by_thresholds),
     ("what labels choose written out", pinned_labels),
     ("places of a row are each another one", places_one_by_one),
+    ("an extremum is what stands at its place", at_its_place),
     ("indices in generic position", in_generic_position),
     ("domains refined", refined),
     ("maxima by cases", by_cases),

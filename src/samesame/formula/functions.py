@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from math import lcm
+from math import ceil, lcm
 
 from samesame.formula.contents import common_number, content
 from samesame.formula.defined import assume_defined
@@ -472,6 +472,8 @@ def truth_of(head: str, form: Form) -> Literal | bool:
     if p is not None:
         return at_least_zero_literal(p - 1) if head == "positive" else zero_literal(p)
     some = _presence(head, form)
+    if some is None and head == "positive":
+        some = _of_count(form)
     if some is not None:
         return some
     atom = boolean(head, form)
@@ -488,6 +490,17 @@ def _presence(head: str, form: Form) -> Literal | bool | None:
         return negation(found) if head == "zero" else found
     if head == "positive" and is_count(scale(count, -1)) and 0 < number <= 1:
         return _presence("zero", scale(count, -1))
+    return None
+
+
+def _of_count(form: Form) -> Literal | bool | None:
+    """That a count n is below c, n < c, as that it is not above the next whole number; n > c for a whole c. None for
+    what says so already, and for any other comparison."""
+    count, number = counted(form)
+    if is_count(scale(count, -1)):
+        return negation(truth_of("positive", add(scale(count, -1), constant(1 - ceil(number)))))
+    if is_count(count) and number.denominator > 1:
+        return truth_of("positive", add(count, constant(ceil(number))))
     return None
 
 

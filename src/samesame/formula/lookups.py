@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from samesame.formula.digits import equal_digits, equal_numbers
 from samesame.formula.effort import remember
+from samesame.formula.extreme_places import at_the_extreme
 from samesame.formula.guards import Guards, Literal
 from samesame.formula.places import one_by_one, one_place_twice
 from samesame.formula.poly import Atom, Element, IntegerAtom, Poly, Ratio, Var, collect
@@ -23,7 +24,8 @@ from samesame.formula.terms import Apply, Body, Form, OpaqueAtom, Term, body, cl
 def told(draft: Draft) -> Draft | Form | None:
     """What the conditions of a draft tell of each other and of its factors, if anything."""
     return (equal_digits(draft) or equal_numbers(draft) or _without_pinned(draft) or _without_presence(draft)
-            or one_place_twice(draft) or by_rank(draft) or one_by_one(draft, frozenset(draft.bound)))
+            or one_place_twice(draft) or at_the_extreme(draft) or by_rank(draft)
+            or one_by_one(draft, frozenset(draft.bound)))
 
 
 def _without_presence(draft: Draft) -> Draft | Form | None:
