@@ -1,4 +1,4 @@
-"""What stands where an extremum stands: under an equation that says the place, at the place itself, and nowhere else."""
+"""What stands where an extremum stands: under an equation that says where, at the place itself, and nowhere else."""
 
 from __future__ import annotations
 
