@@ -28,6 +28,7 @@ from samesame.formula.counting import never_counts, never_differs
 from samesame.formula.defined import assume_defined
 from samesame.formula.effort import Budget, Effort, OutOfBudget, assume, remember, spending, unassumed
 from samesame.formula.emptied import without_empty
+from samesame.formula.evident_roots import without_evident_roots
 from samesame.formula.expr import Expr, Index, Load, Unsupported, index, numeric, walk
 from samesame.formula.extreme_places import at_its_place
 from samesame.formula.functions import exp, power, truth_of
@@ -114,7 +115,8 @@ def prove_equal(left: Expr, right: Expr, *, budget: Budget = DEFAULT) -> Proved 
 
     def whole(found: Proved, left: Expr, right: Expr) -> Proved:
         with deep_recursion():
-            return replace(found, conditions=without_empty(found.conditions, left, right))
+            conditions = without_evident_roots(found.conditions, left, right)
+            return replace(found, conditions=without_empty(conditions, left, right))
 
     first = _attempts(left, right, budget, deadline)
     with deep_recursion():
