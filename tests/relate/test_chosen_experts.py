@@ -47,3 +47,44 @@ def test_a_write_at_what_topk_chose_meets_a_loop_over_experts():
 def test_other_experts_and_other_shares_differ():
     assert check(one_by_one, all_but_one, inputs).verdict == "different"
     assert check(one_by_one, in_turn, inputs).verdict == "different"
+
+
+CAPACITY = 2
+
+
+def dispatched(x, router, up, gate=lambda probabilities, mask: (probabilities * mask).sum(-1)):
+    """GShard: what each expert has room for stands in its slots, by one-hot masks."""
+    probabilities = F.softmax(x @ router.T, -1)
+    mask = F.one_hot(probabilities.argmax(-1), EXPERTS)
+    before = (mask.cumsum(0) - 1) * mask
+    mask = mask * (before < CAPACITY)
+    slot = F.one_hot((before * mask).sum(-1), CAPACITY).to(x.dtype)
+    dispatch = mask.to(x.dtype)[:, :, None] * slot[:, None, :]
+    buffer = torch.bmm(torch.einsum("tec,td->ecd", dispatch, x), up)
+    return torch.einsum("tec,ecd->td", dispatch * gate(probabilities, mask)[:, None, None], buffer)
+
+
+def served_in_turn(x, router, up, room=CAPACITY):
+    """Each expert on all rows, for those among the first that chose it; the gate is the largest probability."""
+    best = F.log_softmax(x @ router.T, -1).exp().max(-1)
+    out = torch.zeros_like(x)
+    for e in range(EXPERTS):
+        mine = best.indices == e
+        out = out + torch.where(mine & (mine.cumsum(0) <= room), best.values, 0.0)[:, None] * (x @ up[e])
+    return out
+
+
+def rows():
+    torch.manual_seed(0)
+    return torch.randn(7, 2), torch.randn(EXPERTS, 2), torch.randn(EXPERTS, 2, 2)
+
+
+def test_slots_with_a_capacity_meet_a_loop_over_experts():
+    found = check(dispatched, served_in_turn, rows)
+    assert found.verdict == "same" and not found.only
+
+
+def test_another_capacity_and_another_gate_differ():
+    assert check(dispatched, lambda *given: served_in_turn(*given, room=3), rows).verdict == "different"
+    smallest = check(lambda *given: dispatched(*given, gate=lambda p, _: p.amin(-1)), served_in_turn, rows)
+    assert smallest.verdict == "different"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from samesame.formula.effort import remember
-from samesame.formula.functions import is_whole
+from samesame.formula.functions import is_whole, truth_of
 from samesame.formula.guards import (
     NO_GUARDS,
     Guards,
@@ -147,7 +147,7 @@ def _simplified(literal: Literal, given: Guards, forgetting: frozenset[Var]) -> 
         same = _same_place(gap, given, forgetting)
         if same is not None:
             return same
-    if any(_says(g, "holds", "positive") and _subject(g) in (form, scale(form, -1)) for g in given):
+    if any(_is_said(truth_of("positive", scale(form, sign)), given) for sign in (1, -1)):
         return False
     return literal
 
@@ -286,7 +286,7 @@ def _holds_of_counts(literal: Literal, given: Guards, forgetting: frozenset[Var]
     if p is None or not counts or literal.op not in ("≥0", "≠0"):
         return False
     form = of_integer(p)
-    if any(_says(g, "holds", "positive") and _subject(g) is form for g in given):
+    if any(_is_said(truth_of("positive", add(form, constant(more))), given) for more in (0, 1)):
         return True
     for a in counts if literal.op == "≥0" else ():
         sign = p.coefficient(a)
@@ -294,6 +294,10 @@ def _holds_of_counts(literal: Literal, given: Guards, forgetting: frozenset[Var]
         if end is not None and implied(given, at_least_zero_literal(p + (end - variable(a)) * sign), forgetting):
             return True
     return False
+
+
+def _is_said(literal: Literal | bool, given: Guards) -> bool:
+    return literal is True or literal in given
 
 
 @remember
