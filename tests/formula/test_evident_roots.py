@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from samesame.formula.equal import Proved, prove_tensors_equal
-from samesame.formula.expr import ONE, ZERO, Expr, Fold, add, index, lt, mul, power, where
+from samesame.formula.expr import ONE, ZERO, Expr, Fold, add, eq, index, lt, mul, power, where
 from samesame.formula.tensor import leaf, tensor
 
 N = 5
@@ -42,3 +42,12 @@ def test_whether_a_condition_is_needed(one: Expr, other: Expr, conditions: int) 
     answer = prove_tensors_equal(tensor((N,), compared(one)), tensor((N,), compared(other)))
     assert isinstance(answer, Proved)
     assert len(answer.conditions) == conditions
+
+
+@pytest.mark.parametrize("exponent, value, same", [
+    (Fraction(1, 2), 0, True), (Fraction(1, 4), 0, True), (Fraction(1, 2), 2, False), (Fraction(-1, 2), 0, False),
+])
+def test_a_root_is_zero_where_its_radicand_is(exponent: Fraction, value: int, same: bool) -> None:
+    left = tensor((N,), lambda i: where(eq(power(SQUARES, exponent), value), X[i], ONE))
+    right = tensor((N,), lambda i: where(eq(THE_SAME, value), X[i], ONE))
+    assert isinstance(prove_tensors_equal(left, right), Proved) is same

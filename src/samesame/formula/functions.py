@@ -472,8 +472,8 @@ def truth_of(head: str, form: Form) -> Literal | bool:
     if p is not None:
         return at_least_zero_literal(p - 1) if head == "positive" else zero_literal(p)
     some = _presence(head, form)
-    if some is None and head == "positive":
-        some = _of_count(form)
+    if some is None:
+        some = _of_count(form) if head == "positive" else _of_power(form)
     if some is not None:
         return some
     atom = boolean(head, form)
@@ -501,6 +501,14 @@ def _of_count(form: Form) -> Literal | bool | None:
         return negation(truth_of("positive", add(scale(count, -1), constant(1 - ceil(number)))))
     if is_count(count) and number.denominator > 1:
         return truth_of("positive", add(count, constant(ceil(number))))
+    return None
+
+
+def _of_power(form: Form) -> Literal | bool | None:
+    """That a multiple of f^e with e > 0 is 0, as that f is; None for any other form."""
+    match content(form, positive)[2].terms:
+        case ((Term(factors=((atom, e),)) as term, _),) if term.plain and e > 0 and e != 1:
+            return truth_of("zero", value_form(atom))
     return None
 
 
