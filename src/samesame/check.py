@@ -158,7 +158,8 @@ def _establish(
         verdict.only += tried.without
         verdict.only += dict.fromkeys(f"if {told}" for graph in graphs for told in taken_for_granted(graph))
         extremes = tried.apart if extremes.draw is None and tried.apart.draw is not None else extremes
-        larger = None if differ or run.over else parted_by_larger(graphs, taken[0], verdict.seed)
+        examples = values[0][0], values[1][0]
+        larger = None if differ or run.over else parted_by_larger(graphs, taken[0], examples, verdict.seed)
         as_drawn = graphs
         if extremes.draw is not None:
             taken, differ = [*taken, extremes.draw], True

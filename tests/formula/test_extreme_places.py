@@ -5,7 +5,25 @@ from __future__ import annotations
 import pytest
 
 from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
-from samesame.formula.expr import ONE, ZERO, Expr, Fold, Lambda, Opaque, add, and_, const, eq, index, le, lt, mul, where
+from samesame.formula.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Fold,
+    Lambda,
+    Opaque,
+    add,
+    and_,
+    const,
+    eq,
+    exp,
+    index,
+    le,
+    lt,
+    mul,
+    power,
+    where,
+)
 from samesame.formula.tensor import leaf, tensor
 
 ROWS, COLUMNS = 5, 3
@@ -79,3 +97,27 @@ def test_capacity_of_a_router(most: int, same: bool) -> None:
         return add(*(mul(extremum(i), where(cell, ONE, ZERO)) for cell in cells))
 
     assert proved(by_mask, one_by_one) is same
+
+
+@pytest.mark.parametrize("outside", [
+    lambda total: exp(total),
+    lambda total: power(add(ONE, total), -1),
+])
+def test_not_of_another_row_whose_index_is_bound_inside(outside) -> None:
+    """Of rows with a column of zeros: at that column the element has no index of its row left."""
+    def padded(i: Expr, k: Expr) -> Expr:
+        return where(eq(k, ZERO), ZERO, X[i, k])
+
+    def total() -> Expr:
+        row = index(ROWS)
+        return Fold("sum", (row,), extremum(row, of=padded))
+
+    def seen(i: Expr) -> Expr:
+        return where(eq(place(i, of=padded), ZERO), ONE, ZERO)
+
+    def summed(of) -> Expr:
+        j = index(ROWS)
+        return Fold("sum", (j,), of(j))
+
+    assert not proved(lambda _: summed(lambda j: mul(seen(j), outside(total()))), lambda _: summed(seen))
+    assert not proved(lambda i: mul(seen(i), outside(total())), seen)

@@ -142,6 +142,8 @@ class _AtRandom(Evaluation):
         outer = tuple(axis for axis in grid.axes if axis not in bound)
         whole = self.spread(grid, outer + bound)
         flat = (sign * whole.array.astype(np.float64)).reshape(*whole.array.shape[: len(outer)], -1)
+        if not flat.shape[-1]:
+            raise Unsupported("where the largest of nothing stands")
         undefined = None if whole.undefined is None else np.asarray(whole.undefined.reshape(flat.shape).any(-1))
         return Grid.of(outer, flat.argmax(-1).astype(np.int64), [undefined])
 

@@ -109,7 +109,7 @@ def _put_in(form: Form, atom: Atom, element: Form) -> Form | None:
     items = list[tuple[Term, Fraction]]()
     changed = False
     for term, c in form.terms:
-        found = _put(Draft(*opened(term, next_open(term.free, element.free))), atom, element)
+        found = _put(Draft(*opened(term, next_open(term.free, atom.free, element.free))), atom, element)
         changed = changed or found is not None
         items += [(term, c)] if found is None else [(t, c * d) for t, d in found.terms]
     return form_of(items) if changed else None

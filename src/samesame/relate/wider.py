@@ -2,40 +2,64 @@
 
 Draws of inputs have the example's spread, and a clamp, a maximum or a case that only larger numbers reach shows on none
 of them: boxes of a narrow example all overlap. Where no proof was found, both programs ran on such numbers, too, and a
-difference there is one, as proofs are about all reals; rounding must not explain it, and both sides must be finite.
-Numbers that all lie between 0 and 1 stay as they are: probabilities and shares are no others, and neither are masks.
+difference there is one, as proofs are about all reals. Rounding must not explain it. Where a function of reals comes to
+its limit it does, and no noise shows it: tanh 20 is 1 in floating point, and so is tanh 30, and which of them is larger
+is lost. So numbers stay small, and a draw tells nothing on which an exponential, a quotient or the like is exactly 0 or
+±1 that was not on the example. Numbers that all lie between 0 and 1 stay as they are: probabilities and shares are no
+others, and neither are masks.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import torch
 
 from samesame.evidence import SamesameError
-from samesame.graph import Graph
+from samesame.graph import Graph, Node
 from samesame.operators.kept import Over
-from samesame.relate.draws import Draw, Run, agree_at_roots, run_both
+from samesame.operators.table import packet
+from samesame.relate.draws import Draw, Run, run_both
 from samesame.relate.flags import is_flag
 from samesame.relate.noise import rounding_decides
 from samesame.relate.propose import reals
+from samesame.relate.roots import ROUNDED, difference_of_roots
 
 TIMES = (4.0, 16.0)                # as large as the example's numbers
+SECONDS = 2.0                      # in which a draw is begun
+LARGEST = 6.0                      # of what is drawn: e⁶ and 1/(1 + e⁶) are far from where floating point ends
+SPREADS = 2.0                      # as far from 0 as numbers are drawn
+LIMITED = frozenset(
+    f"aten.{name}"
+    for name in [
+        *("exp", "exp2", "expm1", "sigmoid", "log_sigmoid_forward", "tanh", "erf", "erfc", "erfinv", "softplus"),
+        *("special_ndtr", "special_log_ndtr", "special_expit", "special_erfcx", "special_i0e", "special_i1e"),
+        *("_softmax", "softmax", "_log_softmax", "log_softmax", "prod", "cumprod", "div", "reciprocal", "pow"),
+        *("atan", "atan2", "sinh", "cosh", "gelu", "silu", "mish", "elu", "celu", "selu"),
+    ]
+)
 
 
 def parted_by_larger(
-    graphs: tuple[Graph, Graph], example: Draw, seed: int
+    graphs: tuple[Graph, Graph], example: Draw, before: tuple[Run, Run], seed: int
 ) -> tuple[Draw, tuple[Run, Run]] | None:
-    """A draw of larger numbers on which the programs part, and every node's value on it; the inputs are the left's on
-    both sides, in order. None if there is none."""
+    """A draw of larger numbers on which the programs part, and every node's value on it; None if there is none.
+    `before` are the values on the example. The inputs are the left's on both sides, in order."""
+    until = time.monotonic() + SECONDS
     for fresh in _drawn(graphs, example, seed):
+        if time.monotonic() > until:
+            return None
         try:
             runs = run_both(graphs, fresh)
         except SamesameError:              # a number is no index, say
             continue
-        if runs is None or not _finite(graphs, runs) or agree_at_roots(graphs, runs):
+        if runs is None or not _finite(graphs, runs):
             continue
-        if not rounding_decides(graphs, (fresh.left, fresh.right), runs):
+        if max(difference_of_roots(graphs, ([runs[0]], [runs[1]]))) <= ROUNDED:
+            continue
+        limits = any(_comes_to_a_limit(graph, *both) for graph, *both in zip(graphs, before, runs, strict=True))
+        if not limits and not rounding_decides(graphs, (fresh.left, fresh.right), runs):
             return fresh, runs
     return None
 
@@ -49,20 +73,45 @@ def _drawn(graphs: tuple[Graph, Graph], example: Draw, seed: int) -> Iterator[Dr
             return
         mine, yours = ({name: value for name, value in zip(own, wide, strict=True) if value is not None}
                        for own in names)
-        told = f"numbers {times:g} times as large"
-        yield Draw(told, Over(mine, example.left), Over(yours, example.right))
+        yield Draw(f"numbers up to {times:g} times as large", Over(mine, example.left), Over(yours, example.right))
 
 
 def _larger(value: torch.Tensor, times: float, generator: torch.Generator) -> torch.Tensor | None:
-    """New numbers of the same signs, where all have one; None for what stays as it is."""
-    if not value.dtype.is_floating_point or value.numel() == 0 or is_flag(value) or not bool(value.isfinite().all()):
+    """New numbers, of one sign where the example's are; None for what stays as it is."""
+    if not value.dtype.is_floating_point or value.element_size() < 2 or value.numel() == 0 or is_flag(value):
         return None
     low, high = float(value.min()), float(value.max())
-    if low >= 0 and high <= 1:
-        return None
-    noise = torch.randn(value.shape, generator=generator, dtype=torch.float64) * times
     spread = float(value.double().pow(2).mean().sqrt())
-    return ((noise.abs() if low >= 0 else noise) * spread).to(value.dtype)
+    most = min(times, LARGEST / (SPREADS * spread)) if 0 < spread < LARGEST else 0.0
+    if (low >= 0 and high <= 1) or most <= 1:
+        return None
+    noise = torch.randn(value.shape, generator=generator, dtype=torch.float64).clamp(-SPREADS, SPREADS)
+    signed = noise.abs() if low >= 0 else -noise.abs() if high <= 0 else noise
+    return (signed * most * spread).to(value.dtype)
+
+
+def _comes_to_a_limit(graph: Graph, before: Run, after: Run) -> bool:
+    """Whether some function is exactly 0 or ±1 now, and was not on the example."""
+    limited = (node for node in graph.nodes if packet(node.operator) in LIMITED)
+    return any(_is_at_limit(node, after) and not _is_at_limit(node, before) for node in limited)
+
+
+def _is_at_limit(node: Node, run: Run) -> bool:
+    """Whether an element is exactly 0 or ±1, and no element that it is made of is that itself."""
+    value = run.get(node.name)
+    if not isinstance(value, torch.Tensor) or not value.dtype.is_floating_point:
+        return False
+    limit = _is_exact(value)
+    for held in (run.get(part.name) for part in node.inputs):
+        if isinstance(held, torch.Tensor) and held.dtype.is_floating_point and bool(_is_exact(held).any()):
+            own = zip(reversed(held.shape), reversed(value.shape), strict=False)
+            alike = held.dim() <= value.dim() and all(m in (1, n) for m, n in own)
+            limit = limit & ~_is_exact(held) if alike else torch.zeros_like(limit)
+    return bool(limit.any())
+
+
+def _is_exact(value: torch.Tensor) -> torch.Tensor:
+    return (value == 0) | (value.abs() == 1)
 
 
 def _finite(graphs: tuple[Graph, Graph], runs: tuple[Run, Run]) -> bool:
