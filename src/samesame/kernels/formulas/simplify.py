@@ -60,6 +60,7 @@ from samesame.kernels.formulas.algebra import NEUTRAL
 from samesame.kernels.formulas.chosen import picked, up_to_its_end
 from samesame.kernels.formulas.extended import decided, infinite_tag
 from samesame.kernels.formulas.running import running
+from samesame.kernels.formulas.shared import by_what_cases_share
 from samesame.kernels.formulas.shorter import (
     across_lanes,
     by_digits,
@@ -275,6 +276,8 @@ class Simplifier:
         for v in bound if monoid == "sum" else ():
             if (one := picked(self.prover, v, body, facts)) is not None and not any(v in w.extent.free for w in bound):
                 bound, body = tuple(w for w in bound if w is not v), self(one, facts)
+        if monoid == "sum" and (parts := by_what_cases_share(body, bound)) is not None:
+            return self(add(*(Fold("sum", bound, part) for part in parts)), facts)
         while isinstance(body, Fold) and body.monoid == monoid:
             bound, body = (*bound, *body.bound), body.body
         bound, body = across_lanes(self, monoid, bound, body, facts)
