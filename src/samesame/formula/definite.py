@@ -27,6 +27,7 @@ from operator import mul
 
 from samesame.formula import polynomials
 from samesame.formula.expr import (
+    AboveZero,
     Add,
     Expr,
     Extremum,
@@ -199,7 +200,7 @@ class Signs:
         match e:
             case Num(value):
                 return frozenset([(value > 0) - (value < 0)])
-            case Named():
+            case Named() | Load(AboveZero()):
                 return ABOVE
             case NegInf():
                 return BELOW
