@@ -54,15 +54,14 @@ def from_one_on(
     first: Attempt, stated: list[str], again: Callable[[Sequence[str]], Attempt]
 ) -> tuple[Attempt, list[str]]:
     """The attempt where data that says how long rows are is 1 at least, if a row of nothing leaves no number, or an
-    infinity, the example has none, and more is proved with it: not of a tensor without which as much is."""
-    kernels = [kernel for kernel, _ in first.launched]
-    doubtful = any(o.name in ("undefined", "value") and o.state == "undecided" for k in kernels for o in k.obligations)
-    names = dict.fromkeys(leaf.removesuffix("*") for kernel in kernels for leaf in kernel.data)
+    infinity, or lanes of 0/0 beside the row, the example has none, and more is proved with it: not of a tensor without
+    which as much is."""
+    names = dict.fromkeys(leaf.removesuffix("*") for kernel, _ in first.launched for leaf in kernel.data)
     contracts = [*stated, *(f"1 <= {name}" for name in names if first.has_none_below_one(name))]
-    found = attempted_again(again, contracts) if doubtful and len(contracts) > len(stated) else None
+    found = attempted_again(again, contracts) if is_doubtful(first) and len(contracts) > len(stated) else None
     if found is None or found.rank <= first.rank:
         return first, stated
-    return with_fewer(found, contracts, len(stated), again)
+    return with_fewer(found, contracts, first, len(stated), again)
 
 
 def above_zero(
@@ -78,29 +77,29 @@ def above_zero(
     found = attempted_again(again, contracts) if named and is_doubtful(first) else None
     if found is None or found.verdict.against == "different" or not (differs or found.rank > first.rank):
         return first, stated
-    found, contracts = with_fewer(found, contracts, len(stated), again)
-    if differs:
-        needs = " and ".join(contracts[len(stated) :])
-        found.verdict.notes.append(f"Where {needs} does not hold, the kernel and its reference differ.")
-    return found, contracts
+    return with_fewer(found, contracts, first, len(stated), again)
 
 
 def is_doubtful(found: Attempt) -> bool:
-    """Whether it hangs on a sign: what is compared is not the same, or a value may be no number."""
+    """Whether it may hang on what tensors hold: what is compared is not the same, or a value may be no number."""
     obligations = (o for kernel, _ in found.launched for o in kernel.obligations)
     doubtful = any(o.name in ("undefined", "value") and o.state == "undecided" for o in obligations)
     return doubtful or found.verdict.against in ("different", "undecided")
 
 
 def with_fewer(
-    found: Attempt, contracts: list[str], kept: int, again: Callable[[Sequence[str]], Attempt]
+    found: Attempt, contracts: list[str], first: Attempt, kept: int, again: Callable[[Sequence[str]], Attempt]
 ) -> tuple[Attempt, list[str]]:
-    """The attempt without contracts behind the first ones that are not needed for what it shows."""
+    """The attempt without contracts behind the `kept` ones of the first attempt that are not needed for what it shows;
+    if that differed, it is said."""
     for contract in contracts[kept:]:
         fewer = [one for one in contracts if one is not contract]
         other = attempted_again(again, fewer) if len(fewer) > kept else None
         if other is not None and other.verdict.against != "different" and other.rank >= found.rank:
             found, contracts = other, fewer
+    if first.verdict.against == "different":
+        needs = " and ".join(contracts[kept:])
+        found.verdict.notes.append(f"Where {needs} does not hold, the kernel and its reference differ.")
     return found, contracts
 
 
