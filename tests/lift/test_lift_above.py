@@ -10,9 +10,9 @@ pytest.importorskip("triton")
 
 from lifted import Lifted
 from samesame.evidence import Refused
-from samesame.formula.definite import EVIDENT
+from samesame.formula.definite import EVIDENT, AboveZero
 from samesame.formula.equal import Proved, prove_tensors_equal
-from samesame.formula.expr import AboveZero, Leaf, power
+from samesame.formula.expr import Leaf, power
 from samesame.formula.tensor import Tensor, elements_of, tensor
 from samesame.lift import lift
 from samesame.lift.draws import SEEDS, drawn

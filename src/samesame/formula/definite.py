@@ -27,7 +27,6 @@ from operator import mul
 
 from samesame.formula import polynomials
 from samesame.formula.expr import (
-    AboveZero,
     Add,
     Expr,
     Extremum,
@@ -65,6 +64,11 @@ REMEMBERED = 1 << 14
 @dataclass(frozen=True, slots=True)
 class Unknown(Leaf):
     """Values that nobody knows. That a leaf is one of these tells it from a tensor, whatever tensors are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class AboveZero(Leaf):
+    """A tensor of reals of which each is known to be above zero, as a temperature is."""
 
 
 def is_undefined(expr: Expr) -> bool:

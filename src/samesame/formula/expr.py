@@ -198,11 +198,6 @@ class Leaf:
     bounds: tuple[int | Expr, int | Expr] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AboveZero(Leaf):
-    """A tensor of reals of which each is known to be above zero, as a temperature is."""
-
-
 @node
 class Load(Expr):
     """An element of a leaf; indices are integer expressions, assumed in range."""

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
+from samesame.formula.definite import AboveZero
 from samesame.formula.effort import assume, current, remember, step
-from samesame.formula.expr import AboveZero, Unsupported
+from samesame.formula.expr import Unsupported
 from samesame.formula.guards import (
     NO_GUARDS,
     Guards,

@@ -15,7 +15,8 @@ from math import prod
 from typing import Any
 
 from samesame.formula.binders import rebuilt
-from samesame.formula.expr import AboveZero, Expr, Leaf, Size, const
+from samesame.formula.definite import AboveZero
+from samesame.formula.expr import Expr, Leaf, Size, const
 from samesame.formula.sizes import replaced, symbols
 from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels.stated import Stated

@@ -16,8 +16,8 @@ import torch
 
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
+from samesame.formula.definite import AboveZero
 from samesame.formula.expr import (
-    AboveZero,
     Expr,
     Index,
     Load,

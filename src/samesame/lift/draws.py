@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from samesame.formula.expr import AboveZero, Expr, Load, const, walk
+from samesame.formula.definite import AboveZero
+from samesame.formula.expr import Expr, Load, const, walk
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels.concrete import holds
