@@ -41,6 +41,7 @@ from samesame.lift.draws import Held
 from samesame.lift.example import Example
 from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
+from samesame.lift.numerics import plain
 from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import replay
 from samesame.lift.stating import breaks_at, under_contracts
@@ -177,7 +178,7 @@ class Attempt:
     def has_all_above_zero(self, name: str) -> bool:
         """Whether a tensor holds reals in the example, each above 0."""
         held: Any = self.example.input(name) if self.example is not None else None
-        return held is not None and held.dtype.is_floating_point and held.numel() > 0 and bool((held > 0).all())
+        return held is not None and held.dtype.is_floating_point and held.numel() > 0 and bool((plain(held) > 0).all())
 
     def has_none_below_one(self, name: str) -> bool:
         """Whether a tensor holds integers in the example, none of which is below 1."""
