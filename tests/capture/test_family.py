@@ -24,14 +24,14 @@ def ones(*shape: int) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
 
-def found(program, *inputs, other=None, tied=False) -> Family:
+def found(program, *inputs, other=None, tied=False, **known) -> Family:
     """The family of a program and another (by default itself)."""
     example = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], dict) else inputs
 
     def record(given):
         return capture(program, given, name="left"), capture(other or program, given, name="right")
 
-    return family(program, example, record, record(example), tied=tied)
+    return family(program, example, record, record(example), tied=tied, **known)
 
 
 @cache
@@ -76,6 +76,20 @@ def test_a_size_that_must_be_a_multiple_is_one():
     (one,) = found(lambda x: x.view(-1, 4).sum(0), ones(8)).varying
     assert (one.step, one.value, size_text(one.size)) == (4, 8, "4·B")
     assert str(one) == "4·B = x.shape[0] ≥ 8"
+
+
+def in_groups(x, weight):
+    return x.view(len(x), -1, 24).sum(-1).repeat(1, 24) * weight
+
+
+def test_a_size_that_is_divided_by_a_number_is_tried_as_a_multiple_of_it_in_all_places_at_once():
+    example = ones(3, 48), ones(48)
+    divided = {("x", 1): 24, ("weight", 0): 24}
+    assert varying(in_groups, *example) == ["B = x.shape[0] ≥ 2"]
+    assert varying(in_groups, *example, divided=divided) == [
+        "B = x.shape[0] ≥ 2", "24·T = x.shape[1] = weight.shape[0] ≥ 48",
+    ]
+    assert varying(in_groups, *example, divided={("x", 1): 16}) == ["B = x.shape[0] ≥ 2"]
 
 
 def test_a_size_of_which_only_multiples_are_the_same_program_is_one():

@@ -266,3 +266,31 @@ def launch_paged_too_far(R=5, PAGES=3, K=7):
 def paged(x, table, lengths):
     rows = x[table].flatten(1)
     return torch.where(torch.arange(rows.shape[1]) < lengths[:, None], rows, float("-inf")).logsumexp(-1)
+
+
+@triton.jit
+def pooled_kernel(x, lengths, out, T, D, TILE: tl.constexpr, BLOCK: tl.constexpr):
+    """The mean of a row's first tokens, scaled to length 1. Lanes beyond D are 0 over the row's length."""
+    row, d = tl.program_id(0), tl.arange(0, BLOCK)
+    n = tl.load(lengths + row)
+    total = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n, TILE):
+        t = start + tl.arange(0, TILE)
+        inside = (t < n)[:, None] & (d < D)[None, :]
+        total += tl.sum(tl.load(x + (row * T + t[:, None]) * D + d[None, :], mask=inside, other=0.0), 0)
+    mean = total / n
+    tl.store(out + row * D + d, mean / tl.maximum(tl.sqrt(tl.sum(mean * mean, 0)), 1e-12), mask=d < D)
+
+
+def launch_pooled(B=4, T=21, D=50):
+    lengths = torch.randint(1, T + 1, (B,), device="cuda")
+    x = torch.randn(B, T, D, device="cuda")
+    out = torch.empty(B, D, device="cuda")
+    pooled_kernel[(B,)](x, lengths, out, T, D, TILE=8, BLOCK=triton.next_power_of_2(D))
+    return out
+
+
+def pooled(x, lengths):
+    inside = torch.arange(x.shape[1], device=x.device) < lengths[:, None]
+    mean = (x * inside[:, :, None]).sum(1) / lengths[:, None]
+    return torch.nn.functional.normalize(mean, dim=-1)

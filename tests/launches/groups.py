@@ -115,3 +115,46 @@ def launch_normed_by_rows_that_overlap(batch=3, heads=5, length=7, depth=6):
 
 def rows(x):
     return layer_norm(x, x.shape[2:])
+
+
+@triton.jit
+def absmax_kernel(x, out, n_groups, GROUP: tl.constexpr, LATE: tl.constexpr, TOGETHER: tl.constexpr):
+    """The rows as one line of groups, several to a program; `LATE`, a group is read that many elements behind its
+    first one, from the place where it lies again."""
+    g = tl.program_id(0) * TOGETHER + tl.arange(0, TOGETHER)
+    inside = (g < n_groups)[:, None]
+    lanes = tl.arange(0, GROUP)[None, :]
+    each = tl.load(x + g[:, None] * GROUP + (lanes + LATE) % GROUP, mask=inside, other=0.0)
+    most = tl.max(tl.abs(each), 1)
+    tl.store(out + g[:, None] * GROUP + lanes, each / (most[:, None] + 1.0), mask=inside)
+
+
+def scaled_by_groups(x, group, late=0):
+    out = torch.empty_like(x)
+    groups = x.shape[0] * (x.shape[1] // group)
+    absmax_kernel[(triton.cdiv(groups, 4),)](x, out, groups, GROUP=group, LATE=late, TOGETHER=4)
+    return out
+
+
+def launch_scaled_by_groups(tokens=7, hidden=96):
+    return scaled_by_groups(torch.randn(tokens, hidden, device="cuda"), 32)
+
+
+def launch_scaled_by_groups_late(tokens=7, hidden=96):
+    return scaled_by_groups(torch.randn(tokens, hidden, device="cuda"), 32, late=1)
+
+
+def by_groups(x):
+    groups = x.view(x.shape[0], x.shape[1] // 32, 32)
+    return (groups / (groups.abs().amax(-1, keepdim=True) + 1.0)).view(x.shape)
+
+
+def launch_four_groups(batch=2, channels=12, height=5, width=7):
+    """How many channels are in a group is a quotient of sizes."""
+    x = torch.randn(batch, channels, height, width, device="cuda")
+    weight, bias = torch.randn(channels, device="cuda"), torch.randn(channels, device="cuda")
+    return normed(x, weight, bias, 4)
+
+
+def four_groups(x, weight, bias):
+    return group_norm(x, 4, weight, bias, eps=1e-5)

@@ -180,7 +180,7 @@ def test_a_range_that_is_stated_is_printed_as_it_is() -> None:
         ("V == 51", "does not hold in the example"),
         ("V > 50 and T > 1", "does not hold in the example"),
         ("W > 1", "W names no size and no tensor of the launch"),
-        ("logits > 0", "logits is a tensor of float32, not of integers"),
+        ("logits > 1", "logits is a tensor of float32, not of integers; of its elements only 0 < logits can be said"),
         ("labels <= logits", "relates the elements of labels and logits"),
         ("__import__('os').getcwd() == V", "is no whole number"),
         ("[V for V in ()]", "says nothing that could hold"),

@@ -66,6 +66,12 @@ def test_rows_fill_as_many_pages_as_there_are_and_something_of_one() -> None:
     assert "PAGES ≤ 134217727" in found.kernels[0].headline  # 32 bits hold all places
 
 
+def test_lanes_beside_a_row_are_no_numbers_where_the_row_has_nothing() -> None:
+    found = lift(KERNELS.target("pooled"), f"{KERNELS.file}:pooled")
+    assert (found.verdict, found.against) == ("verified", "same"), found.against_detail
+    assert "1 ≤ lengths[…]" in found.kernels[0].preconditions
+
+
 def test_a_row_may_be_on_the_first_page_where_no_row_of_the_example_is() -> None:
     needed = KERNELS.kernel("paged_but_the_first").preconditions
     assert "1 ≤ lengths[…]" in needed and "0 ≤ table[…] < K" in needed

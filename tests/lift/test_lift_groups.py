@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("triton")
 
 from lifted import Lifted
-from samesame.formula.expr import Size, index
+from samesame.formula.expr import Size, const, index
 from samesame.kernels.formulas.simplify import Simplifier
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.ranges import holds_by_ranges
@@ -59,3 +59,31 @@ def test_a_part_of_one_group_and_a_place_in_it_are_a_place_in_all() -> None:
     whole = integers.plus_(first, integers.quotient(place, WIDTH))
     assert holds_by_ranges(integers.less(whole, integers.times_(GROUPS, CHANNELS)))
     assert not holds_by_ranges(integers.less(integers.plus_(whole, 1), integers.times_(GROUPS, CHANNELS)))
+
+
+@pytest.mark.parametrize("name, reference", [("scaled_by_groups", "by_groups"), ("four_groups", "four_groups")])
+def test_groups_of_which_a_row_has_any_number_are_those_of_the_reference(name: str, reference: str) -> None:
+    found = lift(LAUNCHES.target(name), f"{FILE}:{reference}")
+    assert (found.verdict, found.against, found.against_held) == ("verified", "same", []), found.against_detail
+
+
+def test_a_group_that_is_read_from_another_place_is_different() -> None:
+    assert lift(LAUNCHES.target("scaled_by_groups_late"), f"{FILE}:by_groups").against == "different"
+
+
+def test_of_a_row_of_whole_groups_a_group_has_a_row() -> None:
+    row, column = index(Size("rows", 2)), index(WIDTH)
+    line = integers.plus_(integers.times_(row, WIDTH), column)
+    groups = integers.times_(integers.quotient(WIDTH, const(32)), row)
+    inside = integers.quotient(column, const(32))
+    simplify = Simplifier(IndexProver())
+    assert simplify(integers.quotient(line, const(32))) is not integers.plus_(groups, inside)
+    simplify.prover.assume(integers.equal(integers.remainder(WIDTH, const(32)), 0))
+    simplify.forget()
+    assert simplify(integers.quotient(line, const(32))) is integers.plus_(groups, inside)
+    assert simplify(integers.times_(32, groups)) is integers.times_(row, WIDTH)
+    assert simplify(integers.quotient(line, integers.quotient(WIDTH, const(32)))) is integers.plus_(
+        integers.times_(32, row), integers.quotient(column, integers.quotient(WIDTH, const(32)))
+    )
+    assert simplify(integers.quotient(line, const(64))) is integers.quotient(line, const(64))
+    assert simplify(integers.times_(16, groups)) is integers.times_(16, groups)

@@ -66,6 +66,11 @@ class Unknown(Leaf):
     """Values that nobody knows. That a leaf is one of these tells it from a tensor, whatever tensors are called."""
 
 
+@dataclass(frozen=True, slots=True)
+class AboveZero(Leaf):
+    """A tensor of reals of which each is known to be above zero, as a temperature is."""
+
+
 def is_undefined(expr: Expr) -> bool:
     """Whether this is an undefined value itself."""
     return isinstance(expr, Load) and isinstance(expr.leaf, Unknown)
@@ -199,7 +204,7 @@ class Signs:
         match e:
             case Num(value):
                 return frozenset([(value > 0) - (value < 0)])
-            case Named():
+            case Named() | Load(AboveZero()):
                 return ABOVE
             case NegInf():
                 return BELOW

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
+from samesame.formula.definite import AboveZero
 from samesame.formula.effort import assume, current, remember, step
 from samesame.formula.expr import Unsupported
 from samesame.formula.guards import (
@@ -341,6 +342,8 @@ def positive(atom: Atom) -> bool:
         if atom.head == "log":                             # of more than 1, as in a softplus
             return laws().positive(form_of([*atom.argument.terms, *scale(constant(1), -1).terms]))
         return atom.head in ("exp", "held exp") or (atom.head == "sum" and laws().positive(atom.argument))
+    if isinstance(atom, Element) and isinstance(atom.leaf, AboveZero):
+        return True
     return isinstance(atom, IntegerAtom) and atom.integer and at_least(variable(atom), 1)
 
 

@@ -64,3 +64,8 @@ def leaf(name: str, shape: tuple[Dim, ...], kind: str = "real", bounds: tuple[Di
     """
     source = Leaf(name, tuple(shape), "real" if kind == "complex" else kind, bounds)
     return Tensor(shape, lambda *indices: Load(source, tuple(indices)), kind)
+
+
+def elements_of(source: Leaf) -> Tensor:
+    """A leaf as the tensor that it is."""
+    return Tensor(source.shape, lambda *indices: Load(source, tuple(indices)), source.kind)

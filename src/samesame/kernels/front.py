@@ -102,14 +102,16 @@ def stated_of(captured: Any, passed: Mapping[str, Passed]) -> dict[str, tuple[St
     at."""
     found: dict[str, tuple[Stated, ...]] = {}
     for one in dict.fromkeys(passed.values()):
-        for claim in (c for c in captured.contracts if isinstance(c, Stated)):
-            said, view = claim.tensor, one.view
-            same = said.memory == view.memory and said.dtype == view.dtype
-            if same and is_contiguous(layout_of(one.name, view)) and (
-                said == view or is_whole(said, captured.memories[said.memory])
-            ):
-                found[one.name] = (*found.get(one.name, ()), claim)
+        for claim in (c for c in captured.contracts if isinstance(c, Stated) and speaks_of(c, one.view, captured)):
+            found[one.name] = (*found.get(one.name, ()), claim)
     return found
+
+
+def speaks_of(claim: Stated, view: Any, captured: Any) -> bool:
+    """Whether a contract is about the elements of a view."""
+    said = claim.tensor
+    same = said.memory == view.memory and said.dtype == view.dtype and is_contiguous(layout_of("", view))
+    return same and (said == view or is_whole(said, captured.memories[said.memory]))
 
 
 def rearranges(view: Any, host: Any) -> bool:

@@ -54,7 +54,7 @@ from samesame.kernels.loops.carried import ALL_MEANS, Means
 from samesame.kernels.loops.closed import MoreThanOnce
 from samesame.kernels.loops.steps import COMBINED
 from samesame.kernels.obligations import LIMITS, Kernel, Limit
-from samesame.kernels.stated import Apart, Ascending, Distinct, Rising
+from samesame.kernels.stated import Above, Apart, Ascending, Distinct, Rising
 from samesame.kernels.tiles.by_data import places_in
 from samesame.kernels.tiles.detile import Solution, Write, reached, value_at
 from samesame.kernels.tiles.memory import flat_range, offset_of, with_elements
@@ -193,6 +193,8 @@ class _Lifting:
                 if isinstance(claim, Ascending):
                     self.prover.ascending[f"{name}*"] = Rising(flat_range(memories[name])[1])
                     continue
+                if isinstance(claim, Above):
+                    continue  # its memory says so, where nobody has written to it
                 ends = whole_numbers(memories[name].element)
                 stated = (e if a is None else a for a, e in zip((claim.low, claim.high), ends, strict=True))
                 low, high = (integers.tidied(const(end)) for end in stated)

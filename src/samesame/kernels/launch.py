@@ -15,7 +15,8 @@ from math import prod
 from typing import Any
 
 from samesame.formula.binders import rebuilt
-from samesame.formula.expr import Expr, Size, const
+from samesame.formula.definite import AboveZero
+from samesame.formula.expr import Expr, Leaf, Size, const
 from samesame.formula.sizes import replaced, symbols
 from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels.stated import Stated
@@ -28,6 +29,7 @@ class Memory:
     `element` is Triton's name for the dtype (fp32, i64); two arguments with one `storage` share memory, in which the
     first element is number `base`, where that is known. `contents` is what it holds before the launch: "values" in
     every element, "parts" where some may be nobody's, a number that fills it, or None where nobody has written to it.
+    `above_zero`: each element is known to be so.
     """
 
     name: str
@@ -37,10 +39,15 @@ class Memory:
     storage: str = ""
     contents: float | str | None = "values"
     base: Dim | None = None
+    above_zero: bool = False
 
     @property
     def kind(self) -> str:
         return "bool" if self.element == "i1" else "int" if self.element[0] in "iu" else "real"
+
+    def leaf(self, name: str, shape: tuple[Dim, ...]) -> Leaf:
+        """Its elements, by a name and in a shape."""
+        return (AboveZero if self.above_zero else Leaf)(name, shape, self.kind)
 
 
 Argument = Memory | Expr | int | float

@@ -2,8 +2,8 @@
 
 `Elements` puts each element in a range, or lets it be one of a few numbers besides; `Distinct` says that no two
 elements are equal, which is all that a write through an index needs to go to a place of its own; `Ascending`, that none
-is less than the one before, as where rows begin that lie behind one another. All are looked up in the example's tensor
-before anything is proved, and printed with the verdict.
+is less than the one before, as where rows begin that lie behind one another; `Above`, that reals are above zero. All
+are looked up in the example's tensor before anything is proved, and printed with the verdict.
 """
 
 from __future__ import annotations
@@ -102,7 +102,22 @@ class Ascending:
         return np.flatnonzero(row[1:] < row[:-1]) + 1
 
 
-Stated = Elements | Distinct | Ascending
+@dataclass(frozen=True)
+class Above:
+    """Each element of a tensor of reals is above zero, as long as it holds what it was given."""
+
+    text: str
+    tensor: Any
+
+    def words(self, name: str) -> str:
+        return f"0 < {name}[…]"
+
+    def broken(self, row: np.ndarray, sizes: Mapping[str, int]) -> np.ndarray:
+        """The places of elements that are not so."""
+        return np.flatnonzero(~(row > 0))
+
+
+Stated = Elements | Distinct | Ascending | Above
 
 
 @dataclass(frozen=True)

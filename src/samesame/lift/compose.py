@@ -16,6 +16,7 @@ import torch
 
 from samesame.evidence import Refused
 from samesame.formula.binders import rebuilt
+from samesame.formula.definite import AboveZero
 from samesame.formula.expr import (
     Expr,
     Index,
@@ -32,16 +33,17 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.sizes import canonical
-from samesame.formula.tensor import Tensor, leaf, tensor
+from samesame.formula.tensor import Tensor, elements_of, leaf, tensor
 from samesame.graph import Dtype
 from samesame.kernels.execution.unsigned import bits_of
 from samesame.kernels.execution.values import undefined_in
 from samesame.kernels.formulas.defined import Definedness, may_divide_by_nothing
 from samesame.kernels.formulas.simplify import Simplifier
-from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of
+from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of, speaks_of
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.launch import Memory
+from samesame.kernels.stated import Above
 from samesame.kernels.tiles.memory import along_line, element, is_contiguous, offset_of
 from samesame.kernels.verdict import KernelVerdict
 from samesame.operators import meaning_of
@@ -52,11 +54,14 @@ Held = dict[int, tuple[Memory, Tensor]]  # by the number of a memory: how the te
 
 
 def inputs_of(captured: Any, ranges: Mapping[str, tuple[Expr, Expr]]) -> dict[str, tuple[Any, Tensor]]:
-    """The example tensors with values, as leaves; integer ones with the range that is assumed of them."""
+    """The example tensors with values, as leaves: integers with the range that is assumed of them, reals above zero
+    where that is stated."""
     found: dict[str, tuple[Any, Tensor]] = {}
     for name, view in captured.inputs:
-        layout = layout_of(name, view)
-        found[name] = view, leaf(name, view.shape, layout.kind, ranges.get(f"{name}*"))
+        if any(isinstance(one, Above) and speaks_of(one, view, captured) for one in captured.contracts):
+            found[name] = view, elements_of(AboveZero(name, tuple(view.shape)))
+            continue
+        found[name] = view, leaf(name, view.shape, layout_of(name, view).kind, ranges.get(f"{name}*"))
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from samesame.evidence import Refused
 from samesame.formula.sizes import value_at
 from samesame.kernels.front import passed_of, stated_of
-from samesame.kernels.stated import Ascending, Distinct, Elements, Stated
+from samesame.kernels.stated import Above, Ascending, Distinct, Elements, Stated
 from samesame.lift.example import Example
 
 
@@ -25,7 +25,7 @@ def check_contracts(captured: Any, example: Example) -> None:
         values = example.values(recorded)
         passed = passed_of(recorded, captured)
         for name, stated in stated_of(captured, passed).items():
-            for kind in (Elements, Distinct, Ascending):
+            for kind in (Elements, Distinct, Ascending, Above):
                 alike = [claim for claim in stated if isinstance(claim, kind)]
                 if len(alike) > 1:
                     both = " and ".join(repr(claim.text) for claim in alike[:2])

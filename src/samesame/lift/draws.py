@@ -4,7 +4,7 @@ A kernel that drops the last tile is right wherever there is none, and one that 
 above zero: random numbers at the example's sizes show neither. So each size in turn is one less, as long and one more
 than the numbers that the launch has (its tiles), and small, as far as the conditions allow that are printed with the
 verdict. Integers come from the ends of their dtype and from both sides of zero, or from the range that is needed of
-them; floats include ties and zeros. All of it is drawn from seeds, the same each time.
+them; floats include ties and zeros, where they may be so. All of it is drawn from seeds, the same each time.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from samesame.formula.definite import AboveZero
 from samesame.formula.expr import Expr, Load, const, walk
 from samesame.formula.sizes import value_at
 from samesame.formula.tensor import Dim, Tensor
@@ -98,7 +99,7 @@ def drawn(
     for leaf in sorted({load.leaf for load in loads}, key=lambda x: x.name):
         shape = [value_at(n, sizes) for n in leaf.shape]
         if leaf.kind == "real":
-            found[leaf.name] = random.choice(FEW, shape) / 2 if has_zeros(seed) else random.standard_normal(shape)
+            found[leaf.name] = reals(random, shape, seed, isinstance(leaf, AboveZero))
         elif leaf.kind == "bool":
             found[leaf.name] = random.random(shape) < 0.5
         else:
@@ -108,6 +109,15 @@ def drawn(
     for one in sums:
         if one.times.keys() <= found.keys():
             found |= one.kept(found, sizes)
+    return found
+
+
+def reals(random: Any, shape: Sequence[int], seed: int, above_zero: bool) -> np.ndarray:
+    """Floats of both signs, or above zero."""
+    if has_zeros(seed):
+        few: np.ndarray = random.choice(FEW[FEW > 0] if above_zero else FEW, shape)
+        return few / 2
+    found: np.ndarray = random.gamma(2, 0.5, shape) if above_zero else random.standard_normal(shape)
     return found
 
 

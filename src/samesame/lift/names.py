@@ -38,7 +38,7 @@ from samesame.formula.expr import (
     where,
 )
 from samesame.formula.sizes import value_at
-from samesame.formula.tensor import Tensor, leaf, tensor
+from samesame.formula.tensor import Tensor, elements_of, tensor
 from samesame.kernels import clock
 from samesame.operators import meaning_of
 
@@ -220,7 +220,7 @@ def candidates(leaves: list[Leaf], expr: Expr) -> Iterator[tuple[Known, Tensor]]
                 known.kinds and tuple(x.kind for x in order) != known.kinds
             ):
                 continue
-            tensors = [leaf(x.name, x.shape, x.kind, x.bounds) for x in order]
+            tensors = [elements_of(x) for x in order]
             for n in dict.fromkeys(numbers) if known.number else (None,):
                 try:
                     other = known.meaning(*tensors, *(() if n is None else (n,)))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from samesame.evidence import Refused
 from samesame.formula.assumptions import Assumption, simplified
-from samesame.formula.expr import Expr, Load, Size, Unsupported, Where, rebuild
+from samesame.formula.expr import Expr, Size, Unsupported
 from samesame.formula.show import unicode
 from samesame.kernels import clock
 from samesame.kernels.execution.ttir import parse
@@ -30,7 +31,7 @@ from samesame.kernels.host.written import AsWritten
 from samesame.kernels.indices.solver import with_fact
 from samesame.kernels.kernel import Settings, all_told, lift_launch
 from samesame.kernels.launch import Argument, Launch, Memory
-from samesame.kernels.stated import Sum
+from samesame.kernels.stated import Above, Sum
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict
 from samesame.lift.attempts import Shared, in_time
 from samesame.lift.compose import made_before
@@ -40,8 +41,10 @@ from samesame.lift.draws import Held
 from samesame.lift.example import Example
 from samesame.lift.layouts import layouts_needed
 from samesame.lift.names import name_of
+from samesame.lift.numerics import plain
 from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import replay
+from samesame.lift.stating import breaks_at, under_contracts
 from samesame.lift.together import cover_together, covered_by
 from samesame.lift.tried import Tried
 from samesame.lift.wholes import hold_rests
@@ -49,9 +52,6 @@ from samesame.operators.ideal import idealised, is_guarded
 from samesame.operators.numbers import readings
 
 NAMING = 0.25  # of the time that a kernel may take
-MOST_DIVISIONS = 3  # contracts of each kind that are tried
-MOST_PLACES = 2  # tensors that say where stores go
-MOST_RATIOS, PACKED = 4, 64  # and of ratios, up to so many in one
 SUFFIXES = (".ttir", ".mlir")
 OF_A_FILE = (
     "TTIR says nothing of tensors' shapes and of the grid, and what depends on them stays undecided; lift the function "
@@ -175,6 +175,11 @@ class Attempt:
             return False
         return bool(np.any(np.asarray(drawn) < 0)) and bool((held >= 0).all())
 
+    def has_all_above_zero(self, name: str) -> bool:
+        """Whether a tensor holds reals in the example, each above 0."""
+        held: Any = self.example.input(name) if self.example is not None else None
+        return held is not None and held.dtype.is_floating_point and held.numel() > 0 and bool((plain(held) > 0).all())
+
     def has_none_below_one(self, name: str) -> bool:
         """Whether a tensor holds integers in the example, none of which is below 1."""
         held: Any = self.example.input(name) if self.example is not None else None
@@ -280,135 +285,40 @@ def hold_infinities(captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]
                 value.state, value.detail = "undecided", f"{again} may hold an infinity, and is read later"
 
 
-def under_contracts(attempt: Callable[[Sequence[str]], Attempt]) -> Attempt:
-    """The attempt under contracts that the example keeps, where more is proved with these."""
-    found, stated = places_apart(attempt(()), attempt)
-    found, stated = from_zero_on(found, stated, attempt)
-    found, stated = from_one_on(found, stated, attempt)
-    return under_divisions(found, lambda more: attempt((*stated, *more)))
-
-
-def from_zero_on(
-    first: Attempt, stated: list[str], again: Callable[[Sequence[str]], Attempt]
-) -> tuple[Attempt, list[str]]:
-    """The attempt where integers that choose are no less than 0, if the reference differs on others, and the example
-    has none: a mask is meant to be 0 or 1, and a position to be one. Of those that are computed with nobody knows."""
-    case = first.verdict.against_counterexample or {}
-    formulas = [f.expr[1] for kernel, _ in first.launched for f in kernel.formulas if f.expr]
-    values = set[str]().union(*map(used_as_values, formulas))
-    names = [name for name, drawn in case.get("drawn", {}).items()
-             if name not in values and first.has_none_below_zero(name, drawn)]
-    contracts = [*stated, *(f"0 <= {name}" for name in names)]
-    found = attempted_again(again, contracts) if names else None
-    if found is None or found.verdict.against == "different":
-        return first, stated
-    return found, contracts
-
-
-def from_one_on(
-    first: Attempt, stated: list[str], again: Callable[[Sequence[str]], Attempt]
-) -> tuple[Attempt, list[str]]:
-    """The attempt where data that says how long rows are is 1 at least, if a row of nothing leaves no number, or an
-    infinity, the example has none, and more is proved with it: not of a tensor without which as much is."""
-    kernels = [kernel for kernel, _ in first.launched]
-    doubtful = any(o.name in ("undefined", "value") and o.state == "undecided" for k in kernels for o in k.obligations)
-    names = dict.fromkeys(leaf.removesuffix("*") for kernel in kernels for leaf in kernel.data)
-    contracts = [*stated, *(f"1 <= {name}" for name in names if first.has_none_below_one(name))]
-    found = attempted_again(again, contracts) if doubtful and len(contracts) > len(stated) else None
-    if found is None or found.rank <= first.rank:
-        return first, stated
-    for contract in contracts[len(stated) :]:
-        fewer = [one for one in contracts if one is not contract]
-        other = attempted_again(again, fewer) if len(fewer) > len(stated) else None
-        if other is not None and other.rank >= found.rank:
-            found, contracts = other, fewer
-    return found, contracts
-
-
-def used_as_values(whole: Expr) -> set[str]:
-    """The tensors of which elements are part of what is computed, and not of conditions and indices alone."""
-    found = set[str]()
-
-    def go(e: Expr) -> Expr:
-        match e:
-            case Load():
-                found.add(e.leaf.name.removesuffix("*"))
-            case Where(_, then, otherwise):
-                go(then)
-                go(otherwise)
-            case _ if e.kind != "bool":
-                rebuild(e, go)
-        return e
-
-    go(whole)
-    return found
-
-
-def places_apart(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> tuple[Attempt, list[str]]:
-    """The attempt where tensors that say where stores go have no two equal elements, or none among those that say a
-    place, if the example's are so and more is proved with it; and the contracts that say so."""
-    best, stated = first, list[str]()
-    names = dict.fromkeys(name for kernel, _ in first.launched for name in kernel.places)
-    for name in list(names)[:MOST_PLACES] if not first.is_done else ():
-        for contract in (f"distinct({name})", f"distinct({name}[{name} >= 0])", f"ascending({name})"):
-            found = attempted_again(again, [*stated, contract])
-            if found is not None and found.rank > best.rank:
-                best, stated = found, [*stated, contract]
-                break
-    return best, stated
-
-
-def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> Attempt:
-    """The attempt under contracts on what divides sizes, or what they are where the host code has worked a number out
-    of them, where more is proved with these, and as few as that takes. What fails at the example's own sizes fails with
-    them, too."""
-    divisions = list(dict.fromkeys(c for kernel, _ in first.launched for c in kernel.divisions))
-    offered = [*first.captured.solved[:MOST_DIVISIONS], *divisions[:MOST_DIVISIONS]]
-    if first.is_done or breaks_at(first, first.captured.sizes):
-        return first
-    best, stated = first, list[str]()
-    for contracts in (offered, *([one] for one in offered if len(offered) > 1)):
-        found = attempted_again(again, contracts)
-        if found is not None and (found.rank, -len(contracts)) > (best.rank, -len(stated)):
-            best, stated = found, contracts
-        if best is first:
-            break
-    for ratio in ratios(first.captured.sizes) if best.breaks else ():
-        found = attempted_again(again, [*stated, ratio])
-        if found is not None and not found.breaks and found.rank > best.rank:
-            return found
-    return best
-
-
-def attempted_again(again: Callable[[Sequence[str]], Attempt], contracts: Sequence[str]) -> Attempt | None:
-    """The attempt under these contracts; None where there are none, or the host code does not name their sizes."""
-    try:
-        return again(contracts) if contracts else None
-    except Refused:
-        return None
-
-
-def ratios(sizes: Mapping[str, int]) -> list[str]:
-    """Contracts that one size is so many of another, as it is in the example: packed words against the numbers in them.
-    What tensors that are given have to do with one another nobody says otherwise."""
-    pairs = ((a, b, n // m) for a, n in sizes.items() for b, m in sizes.items() if n % m == 0 and 1 < n // m <= PACKED)
-    found = sorted(pairs, key=lambda pair: pair[2] & (pair[2] - 1) != 0)        # powers of two are meant more often
-    return [f"{a} == {times}*{b}" for a, b, times in found[:MOST_RATIOS]]
-
-
-def breaks_at(attempt: Attempt, sizes: Mapping[str, int]) -> bool:
-    """Whether an obligation fails, or the reference differs, at these sizes."""
-    cases = [o.counterexample for kernel, _ in attempt.launched for o in kernel.obligations]
-    cases.append(attempt.verdict.against_counterexample)
-    return any(case is not None and case.get("sizes") == sizes for case in cases)
-
-
 def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]], example: Example) -> Launch:
     """A recorded launch, with what is known of its tensors: what earlier steps, as they are lifted, make of them, and
     what they hold in the example. Raises Refused."""
     launch = launch_of(recorded, captured, covered_by(captured, lifted))
     made = made_before(captured, recorded, {call: found[0] for call, found in lifted.items()})
-    return replace(launch, made=made, values=example.values(recorded))
+    above = {name for name, claims in launch.stated.items() if any(isinstance(one, Above) for one in claims)}
+    written = written_before(recorded, captured, lifted)
+    views = passed_of(recorded, captured)
+    arguments = {
+        parameter: replace(given, above_zero=True)
+        if isinstance(given, Memory) and given.name in above and views[parameter].view.memory not in written
+        else given
+        for parameter, given in launch.arguments.items()
+    }
+    return replace(launch, arguments=arguments, made=made, values=example.values(recorded))
+
+
+def written_before(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]) -> set[int]:
+    """The memories that earlier steps write to, in whichever configuration."""
+    written = {memory for one in recorded.before for memory in written_by(one)}
+    for step in takewhile(lambda step: recorded not in getattr(step, "variants", ()), captured.steps):
+        written |= set() if hasattr(step, "variants") else written_by(step)
+        for launch in getattr(step, "variants", ()):
+            written |= stored_by(launch, captured, lifted.get(launch.call, ()))
+    return written
+
+
+def stored_by(recorded: Any, captured: Any, kernels: Sequence[KernelVerdict]) -> set[int]:
+    """The memories that a launch, and what the host does just before it, may write to."""
+    passed = passed_of(recorded, captured).values()
+    known = {formula.tensor for kernel in kernels for formula in kernel.formulas}
+    unread = not kernels or any(kernel.unsupported for kernel in kernels)
+    before = {memory for one in recorded.before for memory in written_by(one)}
+    return before | {one.view.memory for one in passed if unread or one.name in known}
 
 
 def demands_of(captured: Any) -> Iterator[str]:
@@ -558,8 +468,7 @@ def knowing_inputs(captured: Any, lifted: Mapping[int, KernelVerdict]) -> Iterat
         written |= {memory for launch in step.variants for one in launch.before for memory in written_by(one)}
         passed = passed_of(recorded, captured).values()
         yield kernel, {one.name for one in passed if given.get(one.name) == one.view and one.view.memory not in written}
-        stored = {formula.tensor for formula in kernel.formulas} | {one.name for one in passed if kernel.unsupported}
-        written |= {one.view.memory for one in passed if one.name in stored}
+        written |= stored_by(recorded, captured, [kernel])
 
 
 def tiles_of(captured: Any) -> tuple[int, ...]:

@@ -72,7 +72,7 @@ from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.sigmoids import equal_with_sigmoids_turned
 from samesame.lift.tables import divided_by_tables_equal
-from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, least_assumed, slack, steps
+from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, divisors, least_assumed, slack, steps
 from samesame.lift.unfolded import unfold
 from samesame.operators import explain
 from samesame.operators.ideal import is_guarded
@@ -151,8 +151,9 @@ def compared_on(
 
     inputs = {name: launched.inputs[name] for name in tensors}
     kinds = {(name, d): canonical(n) for name, (view, _) in inputs.items() for d, n in enumerate(view.shape)}
-    within = asked_of_places(launched.assumed, inputs)
-    found = family(reference, tensors, alike, (graph, graph), tied=True, follow=asked, within=within, kinds=kinds)
+    within, divided = asked_of_places(launched.assumed, inputs), divisors(launched.assumed, inputs)
+    found = family(reference, tensors, alike, (graph, graph),
+                   tied=True, follow=asked, within=within, kinds=kinds, divided=divided)
     if found.lost:  # it may decide on any size, in a way that nobody sees
         found = Family((graph, graph), (), found.lost, ())
     answer = compared_at(held, {}, launched, found)

@@ -14,7 +14,7 @@ from typing import Any, cast
 from samesame.capture.sizes.decisions import decided
 from samesame.capture.sizes.family import LEAST, Family
 from samesame.formula import polynomials
-from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Mod, Size, add, const, floordiv, mul, walk
+from samesame.formula.expr import ZERO, Compare, Expr, FloorDiv, Mod, Num, Size, add, const, floordiv, mul, walk
 from samesame.formula.region import COMPARE, Condition, around, put
 from samesame.formula.sizes import canonical, replaced, size_text, symbols, value_at
 from samesame.formula.tensor import Dim, Tensor
@@ -77,6 +77,20 @@ def steps(terms: Terms, varying: Iterable[Any], inputs: Inputs, assumed: Sequenc
         if prover.proves((), integers.equal(integers.remainder(size, const(v.step)), ZERO)):
             symbol = Size(f"{size.name}/{v.step}", -(-size.minimum // v.step))
             terms.write(size.name, canonical(mul(v.step, symbol)), symbol, canonical(floordiv(size, v.step)))
+
+
+def divisors(assumed: Sequence[Expr], inputs: Inputs) -> dict[tuple[str, int], int]:
+    """Numbers that are assumed to divide sizes of inputs, by the place: of several, the greatest."""
+    prover = IndexProver()
+    for condition in assumed:
+        prover.assume(integers.tidied(condition))
+    asked = dict.fromkeys(e for condition in assumed for e in walk(condition) if isinstance(e, FloorDiv))
+    found: dict[Expr, int] = {}
+    for size, number in ((e.numerator, e.divisor) for e in asked if isinstance(e.divisor, Num)):
+        if prover.proves((), integers.equal(integers.remainder(size, number), ZERO)):
+            found[size] = max(found.get(size, 1), int(number.value))
+    places = ((name, d, n) for name, (view, _) in inputs.items() for d, n in enumerate(view.shape))
+    return {(name, d): found[n] for name, d, n in places if isinstance(n, Size) and n in found}
 
 
 def slack(terms: Terms, assumed: Iterable[Expr]) -> None:

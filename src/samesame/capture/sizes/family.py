@@ -11,7 +11,7 @@ is decided as in the example, and where a decision could not be followed the fam
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
@@ -154,6 +154,7 @@ def family(
     beyond: bool = False,
     within: Sequence[Condition] = (),
     kinds: Mapping[Place, Hashable] = MappingProxyType({}),
+    divided: Mapping[Place, int] = MappingProxyType({}),
 ) -> Family:
     """The family of two programs that were recorded as `base` on the example; without symbols where nothing varies.
 
@@ -161,10 +162,11 @@ def family(
     programs run so; if `tied`, they vary together where the programs run so. `follow` runs both once more, with sizes
     that remember; without it nothing is known of what they decide. Sizes just `beyond` what they decide are looked at
     where that is asked for. Runs keep `within` conditions on the inputs' sizes (`x.shape[0]`), which the example meets.
-    Equal sizes of unlike `kinds` are known to be two.
+    Equal sizes of unlike `kinds` are known to be two, and sizes that are `divided` by numbers are tried as so many of
+    these.
     """
     with tensors_known():
-        return _Search(program, example, record, base, tied, follow, beyond, within, kinds).family()
+        return _Search(program, example, record, base, tied, follow, beyond, within, kinds, divided).family()
 
 
 @dataclass(slots=True)
@@ -189,8 +191,10 @@ class _Search:
         beyond: bool,
         within: Sequence[Condition],
         kinds: Mapping[Place, Hashable],
+        divided: Mapping[Place, int],
     ) -> None:
-        self.record, self.base, self.tied, self.beyond, self.kinds = record, base, tied, beyond, kinds
+        self.record, self.base, self.tied, self.beyond = record, base, tied, beyond
+        self.kinds, self.divided = kinds, divided
         self.example, self.names = separate(program, example)
         self.until = time.thread_time() + SECONDS
         given = set(self.names.values())                   # inputs of a second call have the sizes of the first one's
@@ -264,13 +268,20 @@ class _Search:
             if alone:
                 rest = [place for place in places if place not in alone]
                 return [Varying((place,), size, 1, NAMELESS) for place in alone] + (self.vary(rest) if rest else [])
-        if len(by_dimension) > 1:
-            return [found for part in by_dimension for found in self.vary(part)]
+        known = self.in_steps(places, dict.fromkeys(self.divided[place] for place in places if place in self.divided))
+        if known or len(by_dimension) > 1:
+            return known or [found for part in by_dimension for found in self.vary(part)]
         assert failed is not None
-        for step in [d for d in range(2, size + 1) if size % d == 0][:STEPS]:
+        found = self.in_steps(places, islice((d for d in range(2, size + 1) if size % d == 0), STEPS))
+        if not found:
+            self.keep(places, failed)
+        return found
+
+    def in_steps(self, places: Sequence[Place], steps: Iterable[int]) -> list[Varying]:
+        """All of these places as so many of the first step of which any number lets the programs run; else nothing."""
+        for step in steps:
             if self.lets_vary([places], step) is None:
-                return [Varying(tuple(places), size, step, NAMELESS)]
-        self.keep(places, failed)
+                return [Varying(tuple(places), self.sizes[places[0]], step, NAMELESS)]
         return []
 
     def lets_vary(self, parts: Sequence[Sequence[Place]], step: int) -> str | None:

@@ -171,7 +171,7 @@ def element_at(memory: Memory, offset: Expr) -> Expr:
 
 def line_of(memory: Memory) -> Leaf:
     """The argument's memory as a leaf of one dimension."""
-    return Leaf(f"{memory.name}*", (1,), memory.kind)
+    return memory.leaf(f"{memory.name}*", (1,))
 
 
 def undefined(place: Place, kind: str, *where_: Expr) -> Expr:

@@ -19,6 +19,7 @@ from samesame.formula.expr import (
     Index,
     Lambda,
     Not,
+    Num,
     Or,
     Where,
     and_,
@@ -93,7 +94,7 @@ def up_to_its_end(prover: IndexProver, v: Index, body: Expr, lowest: Expr, facts
 
 
 def picked(prover: IndexProver, v: Index, body: Expr, facts: Facts) -> Expr | None:
-    """Of Σ_k {f(k) if k = p else 0} the element f(p), for a place p in a row that k runs over."""
+    """Of Σ_k {f(k) if k = p else 0} the element f(p), for a place p in a row that k runs over, or a number."""
     if not isinstance(body, Where) or body.otherwise is not ZERO:
         return None
     parts = body.condition.arguments if isinstance(body.condition, And) else (body.condition,)
@@ -101,7 +102,7 @@ def picked(prover: IndexProver, v: Index, body: Expr, facts: Facts) -> Expr | No
         out = struck_out(part, v) if isinstance(part, Compare) and part.op == "=" else None
         for p in out.points if out is not None else ():
             inside = and_(integers.at_least_zero(p), integers.less(p, v.extent))
-            if position_in(p) is not None and prover.proves(facts, inside):
+            if (isinstance(p, Num) or position_in(p) is not None) and prover.proves(facts, inside):
                 told = where(and_(*(other for other in parts if other is not part)), body.then, ZERO)
                 return substitute(told, {v: p})
     return None

@@ -7,10 +7,11 @@ and no longer needs, is told, and whoever asks decides whether that is known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import cast
 
 from samesame.formula.definite import is_undefined
 from samesame.formula.expr import (
@@ -325,7 +326,7 @@ def canonical(expr: Expr) -> Expr:
                 fresh: dict[Index, Expr] = {}
                 for k, v in enumerate(bound):
                     fresh[v] = Index(-(depth + k + 1), go(substitute(v.extent, fresh)))
-                new = integers.tidied(substitute(body, fresh))
+                new = integers.tidied(renamed(body, fresh))
                 names = tuple(fresh[v] for v in bound)
                 return Fold(e.monoid, names, new) if isinstance(e, Fold) else Lambda(names, new)  # type: ignore[arg-type]
             case Add(parts) | Mul(parts) if e.kind == "real":
@@ -338,6 +339,28 @@ def canonical(expr: Expr) -> Expr:
         return rebuild(e, go)
 
     return go(integers.tidied(expr))
+
+
+def renamed(expr: Expr, names: Mapping[Index, Expr]) -> Expr:
+    """The expression with names in place of variables that are not bound in it. What is bound keeps its number, where a
+    range is said by other names, too."""
+    memo = dict(cast("Mapping[Expr, Expr]", names))
+
+    def go(e: Expr) -> Expr:
+        if e.free.isdisjoint(names):
+            return e
+        if e not in memo:
+            memo[e] = under_binder(e) if isinstance(e, Fold | Lambda) else rebuild(e, go)
+        return memo[e]
+
+    def under_binder(e: Fold | Lambda) -> Expr:
+        own: dict[Index, Index] = {}
+        for v in e.bound:
+            own[v] = Index(v.serial, integers.tidied(renamed(v.extent, {**names, **own})))
+        body, bound = renamed(e.body, {**names, **own}), tuple(own.values())
+        return Fold(e.monoid, bound, body) if isinstance(e, Fold) else Lambda(bound, body)
+
+    return go(expr)
 
 
 def binders(expr: Expr) -> int:

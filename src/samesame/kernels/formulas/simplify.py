@@ -37,6 +37,7 @@ from samesame.formula.expr import (
     Num,
     Opaque,
     Or,
+    Size,
     Where,
     add,
     and_,
@@ -60,6 +61,7 @@ from samesame.kernels.formulas.algebra import NEUTRAL
 from samesame.kernels.formulas.chosen import picked, up_to_its_end
 from samesame.kernels.formulas.extended import decided, infinite_tag
 from samesame.kernels.formulas.running import running
+from samesame.kernels.formulas.shared import by_what_cases_share
 from samesame.kernels.formulas.shorter import (
     across_lanes,
     by_digits,
@@ -70,6 +72,7 @@ from samesame.kernels.formulas.shorter import (
     without_choice,
 )
 from samesame.kernels.indices import integers
+from samesame.kernels.indices.multiples import in_whole_groups
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
 
 ROUNDS = 12  # conditions of one fold's body that are looked at
@@ -95,6 +98,10 @@ class Simplifier:
         """A new assumption makes earlier answers worth asking again."""
         self._memo.clear()
 
+    def divides(self, number: int, size: Size) -> bool:
+        """Whether a number divides a size by what is assumed of all sizes."""
+        return self.prover.proves((), integers.equal(integers.remainder(size, const(number)), 0), thorough=False)
+
     def _simplified(self, expr: Expr, facts: Facts) -> Expr:
         match expr:
             case Where(condition, then, otherwise):
@@ -107,7 +114,9 @@ class Simplifier:
                 return Lambda(bound, self(body, outside(facts, bound)))
             case Opaque() if (position := position_in(expr)) is not None:
                 return self._chosen(position, facts)
-        new = integers.tidied(rebuild(expr, lambda e: self(e, facts)))
+        new = in_whole_groups(integers.tidied(rebuild(expr, lambda e: self(e, facts))), self.divides)
+        if isinstance(expr, FloorDiv) and isinstance(new, Add):  # in it are quotients that nobody has looked at
+            return self(new, facts)
         match new:
             case FloorDiv(a, b):
                 for k in (ZERO, const(1), const(-1), *rows_of(a, facts)):
@@ -275,6 +284,8 @@ class Simplifier:
         for v in bound if monoid == "sum" else ():
             if (one := picked(self.prover, v, body, facts)) is not None and not any(v in w.extent.free for w in bound):
                 bound, body = tuple(w for w in bound if w is not v), self(one, facts)
+        if monoid == "sum" and (parts := by_what_cases_share(body, bound)) is not None:
+            return self(add(*(Fold("sum", bound, part) for part in parts)), facts)
         while isinstance(body, Fold) and body.monoid == monoid:
             bound, body = (*bound, *body.bound), body.body
         bound, body = across_lanes(self, monoid, bound, body, facts)

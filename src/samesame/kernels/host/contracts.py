@@ -6,6 +6,7 @@
     distinct(slots)                            no two elements of a tensor are equal
     distinct(slots[slots >= 0])                no two of those for which this holds
     ascending(starts)                          no element is less than the one before
+    0 < temperature                            each element of a tensor of reals is above zero
 
 A contract is read as Python writes it, and never run as such: its syntax tree may hold comparisons, whole numbers,
 arithmetic and the names of sizes and tensors, and nothing else. A contract on sizes is one more thing that the host
@@ -26,7 +27,7 @@ import torch
 
 from samesame.evidence import Refused
 from samesame.kernels.host.sizes import Reading
-from samesame.kernels.stated import Ascending, Distinct, Elements, Stated
+from samesame.kernels.stated import Above, Ascending, Distinct, Elements, Stated
 
 LONGEST = 1000  # characters of one contract
 LARGEST = 1 << 63
@@ -158,7 +159,7 @@ def finished(claim: Any, reading: Reading, read: Callable[[Any, Reading], Any]) 
             return replace(claim, tensor=read(tensor, reading), low=reading.number(low), high=reading.number(high))
         case Distinct(_, tensor, _, bound):
             return replace(claim, tensor=read(tensor, reading), bound=reading.number(bound))
-        case Ascending(_, tensor):
+        case Ascending(_, tensor) | Above(_, tensor):
             return replace(claim, tensor=read(tensor, reading))
     return reading.condition(claim)
 
@@ -283,8 +284,10 @@ class Reader:
                 return Ascending(text, self.whole_numbers(name))
         raise Refused("write ascending(tensor)")
 
-    def elements(self, tree: ast.expr, name: str, text: str) -> Elements:
-        """A range of the elements, and single numbers that they may be besides."""
+    def elements(self, tree: ast.expr, name: str, text: str) -> Elements | Above:
+        """A range of the elements, and single numbers that they may be besides; of reals, that they are above zero."""
+        if self.tensor(name).dtype.is_floating_point:
+            return self.above_zero(tree, name, text)
         tensor = self.whole_numbers(name)
         parts = tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.Or) else [tree]
         ranges: list[dict[str, Any]] = []
@@ -308,6 +311,14 @@ class Reader:
         low = found[">="] if ">=" in found else found[">"] + 1 if ">" in found else None
         high = found["<="] if "<=" in found else found["<"] - 1 if "<" in found else None
         return Elements(text, tensor, low, high, tuple(single))
+
+    def above_zero(self, tree: ast.expr, name: str, text: str) -> Above:
+        tensor = self.tensor(name)
+        bounds = self.bounds(tree, name)
+        if [(sign, n) for sign, n in bounds.items() if type(n) is int] != [(">", 0)] or len(bounds) > 1:
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise Refused(f"{name} is a tensor of {kind}, not of integers; of its elements only 0 < {name} can be said")
+        return Above(text, tensor)
 
     def bounds(self, tree: ast.expr, name: str) -> dict[str, Any]:
         """What is on the other side of `element <`, `element >=` and the like; each sign once."""

@@ -40,7 +40,7 @@ Indices = tuple[Expr, ...]
 
 def leaf_of(memory: Memory) -> Leaf:
     """The tensor with its own shape."""
-    return Leaf(memory.name, memory.shape, memory.kind)
+    return memory.leaf(memory.name, memory.shape)
 
 
 def flat_range(memory: Memory) -> tuple[Expr, Expr]:
