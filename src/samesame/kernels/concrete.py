@@ -108,7 +108,7 @@ def worked_out(kernel: Kernel, case: Case, variables: Sequence[Index], *exprs: E
     for e in exprs:
         for load in walk(e):
             if isinstance(load, Load):
-                if is_undefined(load) or load.leaf.name in written:
+                if is_undefined(load) or load.leaf.name in written or is_told_of(load, kernel):
                     return None  # nobody knows what is read there
                 leaves[load.leaf.name] = contents(load, kernel, case)
     try:
@@ -118,6 +118,12 @@ def worked_out(kernel: Kernel, case: Case, variables: Sequence[Index], *exprs: E
         return [evaluate(Grid(variables, e), leaves, case.sizes) for e in exprs]  # type: ignore[arg-type]
     except Unsupported:
         return None
+
+
+def is_told_of(load: Load, kernel: Kernel) -> bool:
+    """Whether it is of a tensor that the launch does not pass, and by which it is told what another one holds."""
+    told = (e for shown in kernel.machine.launch.told.values() for e in walk(shown))
+    return any(isinstance(e, Load) and e.leaf.name == load.leaf.name for e in told)
 
 
 def upper(extent: Expr) -> Expr:
@@ -343,6 +349,9 @@ def misused(kernel: Kernel, access: Write, element: Load, below: int) -> dict[st
 
 def reaches_undefined(kernel: Kernel, write: Write) -> dict[str, Any] | None:
     """An element whose value changes with a value that nobody knows."""
+    parts = [e for whole in (write.value, write.condition) for e in walk(whole) if isinstance(e, Load)]
+    if any(is_told_of(e, kernel) for e in parts):
+        return None
     unknown = [e for e in walk(write.value) if is_undefined(e)]
     clean = replaced(write.value, {e: const(0) if e.kind != "bool" else const(False) for e in unknown})
     for case in cases(kernel):

@@ -140,7 +140,7 @@ def _lifted(
 ) -> KernelVerdict:
     """Lift the launch; `once` are conditions under which loops are run once at most, for want of a closed form."""
     started = time.perf_counter()
-    verdict = KernelVerdict(launch.name, launch.place)
+    verdict = KernelVerdict(launch.name, launch.place, told=dict(launch.told))
     lifting = _Lifting(launch, joined, settings, verdict, once)
     try:
         with readings() as found:
@@ -199,6 +199,11 @@ class _Lifting:
                 stated = (e if a is None else a for a, e in zip((claim.low, claim.high), ends, strict=True))
                 low, high = (integers.tidied(const(end)) for end in stated)
                 self.prover.assume_range(f"{name}*", low, high, claim.but)
+        self.verdict.stated += [f"{name} is −∞ where earlier launches leave it so" for name in launch.told]
+        for leaf, (low, high) in launch.ranges.items():
+            first, last = unicode(presentable(low)), unicode(presentable(high))
+            self.verdict.stated.append(f"{first} ≤ {leaf.removesuffix('*')}[…] ≤ {last}")
+            self.prover.assume_range(leaf, low, high)
 
     def run(self) -> None:
         self.machine = machine = Machine(self.launch, self.prover, means=self.settings.means)
@@ -387,7 +392,9 @@ class _Lifting:
             covered = renamed(covered, solutions, indices)
         expr = self.stored(memory, indices, [s for s in solutions if s is not None], covered)
         by_offsets = memory.shape, indices, expr
-        names = {f"{a.memory.name}*": a.memory for a in (*self.kernel.reads, *self.kernel.writes)}
+        passed = [one for one in self.launch.arguments.values() if isinstance(one, Memory)]
+        read = [access.memory for access in (*self.kernel.reads, *self.kernel.writes)]
+        names = {f"{one.name}*": one for one in (*passed, *read)}
         atomic = all(w.access.kind not in obligations.STORES for w in writes)  # then it holds for every element
         kept = atomic or (isinstance(expr, Where) and covered is not TRUE and expr.condition is covered)
         facts = with_fact((), covered) if covered is not None and not kept else ()

@@ -16,10 +16,12 @@ from typing import Any
 
 from samesame.formula.binders import rebuilt
 from samesame.formula.definite import AboveZero
-from samesame.formula.expr import Expr, Leaf, Size, const
+from samesame.formula.expr import Expr, Leaf, Size, const, index
 from samesame.formula.sizes import replaced, symbols
 from samesame.formula.tensor import Dim, Tensor
 from samesame.kernels.stated import Stated
+
+PLACE = index(Size("elements", 1))  # how many elements behind a tensor's first one another one lies
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Memory:
     first element is number `base`, where that is known. `contents` is what it holds before the launch: "values" in
     every element, "parts" where some may be nobody's, a number that fills it, or None where nobody has written to it.
     `above_zero`: each element is known to be so.
+    `shown` is the condition, over `PLACE`, under which an element is a finite number, where each of the others is known
+    to be −∞; None: all are finite.
     """
 
     name: str
@@ -40,6 +44,7 @@ class Memory:
     contents: float | str | None = "values"
     base: Dim | None = None
     above_zero: bool = False
+    shown: Expr | None = None
 
     @property
     def kind(self) -> str:
@@ -66,9 +71,11 @@ class Launch:
 
     Of what tensors hold, by name: `made` has formulas of what earlier steps made, `values` gives the example's elements
     behind a tensor's first one, as one row of numbers, and raises Refused where these cannot be had; None: there is no
-    example. `put_back` are the parameters that a tuner resets to zero, and those that it restores, before it runs the
-    kernel again; None: it is run once. `stated` are a user's contracts on what a tensor holds, by its name.
-    `leaves_out`: it is known that the Triton which compiles this counts what is in no bin of a histogram nowhere."""
+    example. `told` has what `Memory.shown` is made of, over inputs as they were given, and `ranges` what earlier
+    launches take these inputs to lie in, by their leaves. `put_back` are the parameters that a tuner resets to zero,
+    and those that it restores, before it runs the kernel again; None: it is run once. `stated` are a user's contracts
+    on what a tensor holds, by its name. `leaves_out`: it is known that the Triton which compiles this counts what is in
+    no bin of a histogram nowhere."""
 
     name: str
     ttir: str
@@ -87,6 +94,8 @@ class Launch:
     leaves_out: bool = False
     blocks: int = 1  # of threads, that run one program
     made: Mapping[str, Tensor] = field(default_factory=dict, repr=False)
+    told: Mapping[str, Expr] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[Expr, Expr]] = field(default_factory=dict)
     values: Callable[[str], Any] | None = field(default=None, repr=False)
 
     def at(self, sizes: Mapping[str, int]) -> Launch:
@@ -96,7 +105,8 @@ class Launch:
             if isinstance(given, Memory):
                 shape, strides = (tuple(replaced(n, sizes) for n in dims) for dims in (given.shape, given.strides))
                 base = None if given.base is None else replaced(given.base, sizes)
-                return replace(given, shape=shape, strides=strides, base=base)
+                shown = None if given.shown is None else with_sizes(given.shown, sizes)
+                return replace(given, shape=shape, strides=strides, base=base, shown=shown)
             return with_sizes(given, sizes) if isinstance(given, Expr) else given
 
         return replace(
@@ -105,6 +115,7 @@ class Launch:
             grid=tuple(replaced(n, sizes) for n in self.grid),
             starts={name: replaced(n, sizes) for name, n in self.starts.items()},
             guards=tuple(with_sizes(guard, sizes) for guard in self.guards),
+            ranges={leaf: (with_sizes(a, sizes), with_sizes(b, sizes)) for leaf, (a, b) in self.ranges.items()},
             example={name: n for name, n in self.example.items() if name not in sizes},
         )
 

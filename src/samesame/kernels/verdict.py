@@ -93,6 +93,7 @@ class KernelVerdict:
     covers: dict[str, Any] = field(default_factory=dict)  # (indices, what tells whether they are written) of an output
     reads: set[str] = field(default_factory=set)  # storages; neither is part of the JSON
     loads: set[str] = field(default_factory=set)  # the tensors that are read there; not part of the JSON
+    told: dict[str, Any] = field(default_factory=dict)  # where its tensors hold more than −∞; not part of the JSON
     stated: list[str] = field(default_factory=list)  # a user's contracts on its tensors, among the preconditions
     counts: list[str] = field(default_factory=list)  # tensors taken to have no element below 1; not part of the JSON
     divisions: list[str] = field(default_factory=list)  # contracts on sizes that may help; not part of the JSON

@@ -46,6 +46,7 @@ from samesame.kernels.launch import Memory
 from samesame.kernels.stated import Above
 from samesame.kernels.tiles.memory import along_line, element, is_contiguous, offset_of
 from samesame.kernels.verdict import KernelVerdict
+from samesame.lift.infinities import parted
 from samesame.operators import meaning_of
 from samesame.operators.explain import may_wrap
 from samesame.operators.numbers import constant
@@ -142,18 +143,18 @@ def composed(
     call = 0
     for step in captured.steps:
         if hasattr(step, "variants"):
-            launched(variant_of(step, lifted[call]), lifted[call], held, captured)
+            launched(variant_of(step, lifted[call]), lifted[call], held, captured, inputs)
             call += 1
         else:
             host_step(step, held, captured)
     return [seen(view, held) for _, view in captured.outputs]
 
 
-def made_before(captured: Any, recorded: Any, lifted: Mapping[int, KernelVerdict]) -> dict[str, Tensor]:
-    """What the integer tensors of a launch hold before it, by name, as far as the steps before it tell for all sizes.
-    `lifted` are the verdicts of earlier launches by their number; one that is not verified tells nothing."""
-    given = inputs_of(captured, {}).items()
-    held: Held = {view.memory: (lain(name, view), whole) for name, (view, whole) in given}
+def held_before(captured: Any, recorded: Any, lifted: Mapping[int, KernelVerdict]) -> Held:
+    """What memories hold before a launch, as far as the steps before it tell for all sizes. `lifted` are the verdicts
+    of earlier launches by their number; one that is not verified tells nothing."""
+    inputs = inputs_of(captured, {})
+    held: Held = {view.memory: (lain(name, view), whole) for name, (view, whole) in inputs.items()}
     for step in captured.steps:
         variants = getattr(step, "variants", ())
         if recorded in variants:
@@ -162,24 +163,29 @@ def made_before(captured: Any, recorded: Any, lifted: Mapping[int, KernelVerdict
             if not variants:
                 host_step(step, held, captured, bounded)
             elif lifted[variants[0].call].verdict == "verified":
-                launched(variant_of(step, lifted[variants[0].call]), lifted[variants[0].call], held, captured)
+                launched(
+                    variant_of(step, lifted[variants[0].call]), lifted[variants[0].call], held, captured, inputs
+                )
             else:
                 raise Unsupported("a kernel that is not verified")
         except (Unsupported, Refused):
             for memory in memories_in(step):
                 held.pop(memory, None)
+    return held
+
+
+def made_in(held: Held, captured: Any, recorded: Any) -> dict[str, Tensor]:
+    """What the tensors of a launch hold, by name, as far as that is known."""
     found: dict[str, Tensor] = {}
     for one in passed_of(recorded, captured).values():
-        try:
-            whole = seen(one.view, held)
-        except Unsupported:
-            continue
-        if whole.kind == "int":
-            found[one.name] = whole
+        with suppress(Unsupported):
+            found[one.name] = seen(one.view, held)
     return found
 
 
-def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> None:
+def launched(
+    launch: Any, verdict: KernelVerdict, held: Held, captured: Any, inputs: Mapping[str, tuple[Any, Tensor]]
+) -> None:
     """The formulas of a kernel's outputs, over what its arguments hold."""
     for step in launch.before:
         host_step(step, held, captured)
@@ -189,8 +195,12 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
     before = {name: seen(view, held) if view.memory in held else None for name, view in views.items()}
     for name, held_ in before.items():
         is_read = f"memory {views[name].memory}" in verdict.reads
-        if held_ is not None and is_read and may_be_infinite(held_):
+        if name in verdict.told:
+            before[name] = as_told(verdict, name, held_, layout_of(name, views[name]), inputs)
+        elif held_ is not None and is_read and may_be_infinite(held_):
             raise Unsupported(f"{verdict.kernel} reads {name}, which may hold an infinity")
+    asked = {e.leaf.name for shown in verdict.told.values() for e in walk(shown) if isinstance(e, Load)}
+    before |= {name: inputs[name][1] for name in asked - views.keys()}
     for name in verdict.counts:
         if not counts(before[name]):
             raise Unsupported(f"{verdict.kernel} is right only where no element of {name} is below 1")
@@ -207,6 +217,17 @@ def launched(launch: Any, verdict: KernelVerdict, held: Held, captured: Any) -> 
             held[view.memory] = lain(formula.tensor, view), result
         else:
             held[view.memory] = with_part(result, view, *around(view, held, captured))
+
+
+def as_told(
+    verdict: KernelVerdict, name: str, whole: Tensor | None, layout: Memory, inputs: Mapping[str, Any]
+) -> Tensor:
+    """What a tensor holds where its elements are numbers, which are those that the kernel was told of. Raises
+    Unsupported where others are."""
+    found = None if whole is None else parted(whole, layout, inputs)
+    if found is None or found.shown is not verdict.told[name]:
+        raise Unsupported(f"{verdict.kernel} reads {name}, which may hold other infinities than it is lifted with")
+    return found.numbers
 
 
 def around(view: Any, held: Held, captured: Any) -> tuple[Memory, Tensor]:

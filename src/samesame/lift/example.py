@@ -79,6 +79,8 @@ class Example:
             found = self.run.executions[recorded.call : recorded.call + 1]
             if not found or found[0].kernel != recorded.kernel:
                 raise Refused(f"{recorded.called.spoken} is not reached where the example is run")
+            if name not in parameters:
+                raise Refused(f"{recorded.called.spoken} is not given {name}")
             view = passed[parameters[name]].view
             shape, strides = ([value_at(n, self.captured.sizes) for n in dims] for dims in (view.shape, view.strides))
             if any(stride < 0 for stride in strides):

@@ -62,13 +62,7 @@ def in_one_range(
     conditions on sizes hold and what is said of integers does, and what that needs besides; as it is where that takes
     too long or is nested too deeply."""
     indices = tuple(index(integers.tidied(const(n))) for n in whole.shape)
-    prover = IndexProver(seconds=SECONDS)
-    for condition in assumed:
-        prover.assume(integers.tidied(condition))
-    for name, held in data.items():
-        low, high = (integers.tidied(const(end)) for end in (held.low, held.high))
-        prover.assume_range(name, low, high, held.but)
-    prover.sums += sums
+    prover = prover_of(assumed, data, sums)
     try:
         with clock.limited(SECONDS):
             ranked, simplify = Ranked(prover), Simplifier(prover)
@@ -77,6 +71,18 @@ def in_one_range(
         return whole, ()
     told = Tensor(whole.shape, lambda *i: substitute(found, dict(zip(indices, i, strict=True))), whole.kind)
     return told, tuple(ranked.conditions)
+
+
+def prover_of(assumed: Sequence[Expr], data: Mapping[str, Held], sums: Sequence[Sum] = ()) -> IndexProver:
+    """One that knows what is assumed of sizes, and what is said of integers."""
+    prover = IndexProver(seconds=SECONDS)
+    for condition in assumed:
+        prover.assume(integers.tidied(condition))
+    for name, held in data.items():
+        low, high = (integers.tidied(const(end)) for end in (held.low, held.high))
+        prover.assume_range(name, low, high, held.but)
+    prover.sums += sums
+    return prover
 
 
 def by_order(expr: Expr, prover: IndexProver) -> Expr:

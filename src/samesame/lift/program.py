@@ -23,9 +23,8 @@ from samesame.formula.expr import Expr, Size, Unsupported
 from samesame.formula.show import unicode
 from samesame.kernels import clock
 from samesame.kernels.execution.ttir import parse
-from samesame.kernels.formulas.defined import may_be_an_infinity
 from samesame.kernels.formulas.present import presentable
-from samesame.kernels.front import launch_of, memories_in, passed_of, scalar, times_written, written_by
+from samesame.kernels.front import launch_of, passed_of, scalar, times_written, written_by
 from samesame.kernels.host.sizes import SHORT
 from samesame.kernels.host.written import AsWritten
 from samesame.kernels.indices.solver import with_fact
@@ -34,7 +33,6 @@ from samesame.kernels.launch import Argument, Launch, Memory
 from samesame.kernels.stated import Above, Sum
 from samesame.kernels.verdict import KernelVerdict, LiftVerdict
 from samesame.lift.attempts import Shared, in_time
-from samesame.lift.compose import made_before
 from samesame.lift.contracts import check_contracts
 from samesame.lift.differences import replay_difference
 from samesame.lift.draws import Held
@@ -46,6 +44,7 @@ from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import replay
 from samesame.lift.stating import breaks_at, under_contracts
 from samesame.lift.together import cover_together, covered_by
+from samesame.lift.told import as_given, hold_infinities, made_before, with_infinities
 from samesame.lift.tried import Tried
 from samesame.lift.wholes import hold_rests
 from samesame.operators.ideal import idealised, is_guarded
@@ -253,7 +252,7 @@ def attempted(
             found.lifted.setdefault(recorded.call, []).append(verdict.kernels[-1])
             continue
         written = times_written(captured, recorded)
-        arguments = tuple(launch.arguments.items()), tuple(launch.starts.items())
+        arguments = tuple(launch.arguments.items()), tuple(launch.starts.items()), tuple(launch.ranges.items())
         key = launch.ttir, arguments, launch.grid, launch.put_back, written
         if key not in seen:
             seen[key] = named(lift_launch(launch, settings), settings)
@@ -271,25 +270,13 @@ def attempted(
     return found
 
 
-def hold_infinities(captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]) -> None:
-    """An infinity that a kernel stores on purpose is a value where nothing reads it: whatever is lifted takes the
-    elements that it reads for finite."""
-    places = [place for place, step in enumerate(captured.steps) if hasattr(step, "variants")]
-    for call, place in enumerate(places):
-        read = {memory for later in captured.steps[place + 1 :] for memory in memories_in(later)}
-        views = {one.name: one.view for one in passed_of(captured.steps[place].variants[0], captured).values()}
-        for kernel in lifted.get(call, ()):
-            infinite = [f for f in kernel.formulas if f.expr and may_be_an_infinity(f.expr[1])]
-            again = next((f.tensor for f in infinite if f.tensor in views and views[f.tensor].memory in read), None)
-            for value in (o for o in kernel.obligations if o.name == "value" and again is not None):
-                value.state, value.detail = "undecided", f"{again} may hold an infinity, and is read later"
 
 
 def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]], example: Example) -> Launch:
     """A recorded launch, with what is known of its tensors: what earlier steps, as they are lifted, make of them, and
     what they hold in the example. Raises Refused."""
     launch = launch_of(recorded, captured, covered_by(captured, lifted))
-    made = made_before(captured, recorded, {call: found[0] for call, found in lifted.items()})
+    made = made_before(captured, recorded, lifted)
     above = {name for name, claims in launch.stated.items() if any(isinstance(one, Above) for one in claims)}
     written = written_before(recorded, captured, lifted)
     views = passed_of(recorded, captured)
@@ -299,7 +286,8 @@ def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelV
         else given
         for parameter, given in launch.arguments.items()
     }
-    return replace(launch, arguments=arguments, made=made, values=example.values(recorded))
+    launch = replace(launch, arguments=arguments, made=made, values=example.values(recorded))
+    return with_infinities(launch, captured, recorded, lifted)
 
 
 def written_before(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]) -> set[int]:
@@ -436,7 +424,8 @@ def compared_as_read(
     data: dict[str, Held] = {}
     held: dict[str, int] = {}
     sums: list[Sum] = []
-    for kernel, names in knowing_inputs(captured, lifted):
+    for recorded, names in as_given(captured, {call: [kernel] for call, kernel in lifted.items()}):
+        kernel = lifted[recorded.call]
         of_inputs = {leaf for leaf in kernel.data if leaf.removesuffix("*") in names}
         ranges |= {leaf: ends for leaf, ends in kernel.ranges.items() if leaf in of_inputs}
         data |= {leaf.removesuffix("*"): Held(*kernel.data[leaf]) for leaf in of_inputs}
@@ -453,22 +442,6 @@ def compared_as_read(
         outputs = [in_terms_of(whole, made) for whole in outputs]
     launched = Launched(given, outputs, captured.sizes, assumed, tiles, data, sums, example.input, captured.parameters)
     return compare_with(reference, launched, held)
-
-
-def knowing_inputs(captured: Any, lifted: Mapping[int, KernelVerdict]) -> Iterator[tuple[KernelVerdict, set[str]]]:
-    """Each kernel with those of its tensors that are inputs as they were given: what it needs of others says nothing of
-    inputs, even if these have their names."""
-    given, written = dict(captured.inputs), set[int]()
-    for step in captured.steps:
-        if not hasattr(step, "variants"):
-            written |= written_by(step)
-            continue
-        recorded = step.variants[0]
-        kernel = lifted[recorded.call]
-        written |= {memory for launch in step.variants for one in launch.before for memory in written_by(one)}
-        passed = passed_of(recorded, captured).values()
-        yield kernel, {one.name for one in passed if given.get(one.name) == one.view and one.view.memory not in written}
-        written |= stored_by(recorded, captured, [kernel])
 
 
 def tiles_of(captured: Any) -> tuple[int, ...]:

@@ -67,7 +67,8 @@ from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.edges import at_edges_equal
 from samesame.lift.folded import bodies_equal
 from samesame.lift.halves import in_parts_equal
-from samesame.lift.joined import FEW, SEVERAL, in_one_range, opened, written_out
+from samesame.lift.inhabited import without_met
+from samesame.lift.joined import FEW, SEVERAL, in_one_range, opened, prover_of, written_out
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.sigmoids import equal_with_sigmoids_turned
@@ -398,8 +399,8 @@ def equal(
             return Comparison("different", f"output {number_} differs", case)
     if isinstance(outcome, Proved):
         of_data = (Said("data", words) for words in needed)
-        return Comparison("same", f"proved by {outcome.method}: {outcome.detail}",
-                          conditions=(*outcome.conditions, *of_data))
+        taken = without_met(outcome.conditions, prover_of(assumed, tries.data, tries.sums))
+        return Comparison("same", f"proved by {outcome.method}: {outcome.detail}", conditions=(*taken, *of_data))
     sides = holding(left, made), holding(right, made)
     return Comparison("undecided", f"output {number_} is not proved: {not_proved(outcome.reason, *sides)}")
 

@@ -36,13 +36,15 @@ from samesame.formula.expr import (
     Where,
     const,
     not_,
+    substitute,
     walk,
     where,
 )
 from samesame.formula.infinite import PLUS_INFINITY
 from samesame.formula.tensor import Tensor, tensor
 from samesame.kernels.execution.ttir import Place
-from samesame.kernels.launch import Memory
+from samesame.kernels.indices import integers
+from samesame.kernels.launch import PLACE, Memory
 from samesame.operators.numbers import LOWEST, constant
 
 ADDRESS = 64  # bits of an address; integers as long as that are taken to fit
@@ -166,7 +168,10 @@ def element_at(memory: Memory, offset: Expr) -> Expr:
         if memory.kind == "bool":
             return const(bool(memory.contents))
         return const(Fraction(memory.contents)) if memory.contents in LOWEST else constant(memory.contents)
-    return Load(line_of(memory), (offset,))
+    found = Load(line_of(memory), (offset,))
+    if memory.shown is None:
+        return found
+    return where(integers.tidied(substitute(memory.shown, {PLACE: offset})), found, MINUS_INFINITY)
 
 
 def line_of(memory: Memory) -> Leaf:

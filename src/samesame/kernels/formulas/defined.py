@@ -11,8 +11,8 @@ Division by a number that the data make zero is not looked at: x / y is what the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import chain, product
+from collections.abc import Callable
+from itertools import chain
 
 from samesame.formula.definite import EVIDENT, FINITE, MINUS, NOTHING, NUMBER, PLUS, Tags, combined, joined, plus
 from samesame.formula.expr import (
@@ -34,10 +34,8 @@ from samesame.formula.expr import (
     Pow,
     Where,
     add,
-    const,
     mul,
     not_,
-    substitute,
     walk,
 )
 from samesame.formula.infinite import PLUS_INFINITY
@@ -45,12 +43,9 @@ from samesame.formula.polynomials import polynomial
 from samesame.kernels.formulas.chosen import picked
 from samesame.kernels.formulas.extended import known_by_prover
 from samesame.kernels.formulas.simplify import Simplifier
-from samesame.kernels.formulas.tight import Point, tight, whole
-from samesame.kernels.indices import integers
+from samesame.kernels.formulas.tight import Point, at, early, is_there, tight, whole
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
 
-EARLY = 3  # elements along each index of a fold
-PADDED = 2  # indices of a window
 COMPARED: dict[str, Callable[[int], bool]] = {  # of right − left
     "<": lambda apart: apart > 0,
     "≤": lambda apart: apart >= 0,
@@ -152,7 +147,7 @@ class Definedness:
         bound, body = whole(Fold(monoid, bound, body))
         facts = outside(facts, bound)
         points = chain(early(bound), tight(bound, body))
-        numbers = (p for p in points if self.is_there(bound, facts, p) and self.is_finite(at(p, body), facts))
+        numbers = (p for p in points if is_there(self.prover, bound, facts, p) and self.is_finite(at(p, body), facts))
         return found | {worst} if next(numbers, None) is None else found - {worst} or NUMBER
 
     def is_finite(self, value: Expr, facts: Facts) -> bool:
@@ -168,13 +163,6 @@ class Definedness:
                 return True
         return not any(isinstance(e, NegInf) for e in walk(value)) or self.is_finite(value, ())
 
-    def is_there(self, bound: tuple[Index, ...], facts: Facts, point: Point | None = None) -> bool:
-        """Whether the fold has elements, or one at this point."""
-        point = point or dict.fromkeys(bound, ZERO)
-        inside = (integers.less(point[v], integers.tidied(substitute(v.extent, point))) for v in bound)
-        begun = (integers.at_most(0, point[v]) for v in bound)
-        return all(self.prover.proves(facts, condition) for condition in chain(inside, begun))
-
     def may_be_nothing(self, expr: Expr, facts: Facts) -> bool:
         """Whether this is a sum that may have no term, or none but those that a mask makes zero."""
         match expr:
@@ -186,7 +174,7 @@ class Definedness:
                 start: Point = dict.fromkeys(bound, ZERO)
                 points = (start, *tight(bound, body))
                 return not any(
-                    self.is_there(bound, facts, p) and not self.may_vanish(at(p, body), facts) for p in points
+                    is_there(self.prover, bound, facts, p) and not self.may_vanish(at(p, body), facts) for p in points
                 )
             case Mul(factors):
                 return any(self.may_be_nothing(factor, facts) for factor in factors)
@@ -230,20 +218,6 @@ def known_by(expr: Expr, found: Tags, facts: Facts) -> Tags:
     if any(not_(test) in facts for test in tests):
         return found - {MINUS} or NUMBER
     return frozenset([MINUS]) if any(test in facts for test in tests) else found
-
-
-def at(point: Point, body: Expr) -> Expr:
-    return integers.tidied(substitute(body, point))
-
-
-def early(bound: tuple[Index, ...]) -> Iterator[Point]:
-    """The points of a fold at which one is looked for that no mask leaves out: the first one, as of a row, and those
-    behind the padding of a window."""
-    if len(bound) > PADDED:
-        yield dict.fromkeys(bound, ZERO)
-        return
-    for point in sorted(product(range(EARLY), repeat=len(bound)), key=lambda p: (len(set(p)), p)):
-        yield dict(zip(bound, map(const, point), strict=True))
 
 
 def needs_care(value: Expr) -> bool:

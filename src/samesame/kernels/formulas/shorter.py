@@ -55,7 +55,7 @@ from samesame.kernels.formulas.algebra import NEUTRAL, under_binders
 from samesame.kernels.formulas.extended import known_by_prover
 from samesame.kernels.formulas.rational import Cancelling, TooMany, choices, settled, walk_open
 from samesame.kernels.indices import integers
-from samesame.kernels.indices.solver import Facts, outside, with_fact
+from samesame.kernels.indices.solver import Facts, outside, with_fact, without_extremum
 
 if TYPE_CHECKING:
     from samesame.kernels.formulas.simplify import Simplifier
@@ -132,9 +132,6 @@ def of_logarithm(simplify: Simplifier, argument: Expr, facts: Facts) -> Expr | N
     for k, term in enumerate(terms):
         if isinstance(term, Fn) and term.name == "log" and signs.above_zero(term.argument):
             rest = [exp(add(*terms[:k], *terms[k + 1 :]))] if len(terms) > 1 else []
-            match term.argument:
-                case Fold("sum", bound, body):
-                    return Fold("sum", bound, mul(*rest, body))
             return mul(*rest, term.argument)
     return None
 
@@ -168,6 +165,8 @@ def pushed(compare: Compare) -> Expr | None:
         case Compare("=", low, number) if low is ZERO and number.kind != "real" and EVIDENT.never_negative(number):
             above = above_zero(number)
             return None if above is None else not_(above)
+        case Compare("≤", low, number) if low is ZERO and number.kind == "int":
+            return of_quotient(number)
     for side, other in ((compare.left, compare.right), (compare.right, compare.left)):
         if other is NEG_INF and isinstance(side, Where):
             sides = [put(compare, side, part) for part in (side.then, side.otherwise)]
@@ -175,6 +174,18 @@ def pushed(compare: Compare) -> Expr | None:
         largest = other is NEG_INF and isinstance(side, Fold) and side.monoid == "max" and compare.op == "="
         if largest and isinstance(side, Fold) and EVIDENT.is_number(side.body):
             return or_(*(integers.at_most(v.extent, 0) for v in side.bound))
+    return None
+
+
+def of_quotient(number: Expr) -> Expr | None:
+    """0 ≤ ⌊(min{x, y} + a)/b⌋ + c as 0 ≤ min{x, y} + a + c·b, of x and of y: that there are tiles up to the first of
+    two ends is that there are elements up to either."""
+    terms = dict(polynomials.polynomial(number))
+    c = const(terms.pop((), 0))
+    match list(terms.items()):
+        case [((FloorDiv(a, Num(b)),), 1)] if b > 0:
+            parts = without_extremum(integers.at_least_zero(integers.plus_(a, integers.times_(c, int(b)))))
+            return and_(*parts) if parts else None
     return None
 
 

@@ -71,6 +71,7 @@ from samesame.kernels.formulas.shorter import (
     shortened,
     without_choice,
 )
+from samesame.kernels.formulas.tight import has_one
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.multiples import in_whole_groups
 from samesame.kernels.indices.solver import Facts, IndexProver, outside, with_fact
@@ -222,7 +223,7 @@ class Simplifier:
                 return where(c, then, otherwise)
         infinite = [part for part in parts if part is NEG_INF]
         rest = [part for part in parts if part is not NEG_INF]
-        if isinstance(expr, Add) and infinite and all(map(is_finite, rest)):
+        if isinstance(expr, Add) and infinite and all(is_finite(part) or self._is_some(part, facts) for part in rest):
             return NEG_INF
         tag = infinite_tag(expr)
         if tag is not None:
@@ -233,6 +234,15 @@ class Simplifier:
             return self._adjacent(expr, facts)
         nothing = any(part is ZERO for part in parts) and all(map(EVIDENT.is_number, parts))
         return ZERO if nothing else expr
+
+    def _is_some(self, part: Expr, facts: Facts) -> bool:
+        """Whether it is a multiple of a maximum of numbers, over some that a mask shows."""
+        match part:
+            case Mul((Num(), factor)):
+                return self._is_some(factor, facts)
+            case Fold("max", bound, Where(condition, then, otherwise)) if otherwise is NEG_INF:
+                return EVIDENT.is_number(then) and has_one(self.prover, bound, condition, facts)
+        return False
 
     def _adjacent(self, expr: Add, facts: Facts) -> Expr:
         """Σ_{k<a} f(k) + Σ_{k<b} f(a + k) as Σ_{k<a+b} f(k), for a, b ≥ 0."""

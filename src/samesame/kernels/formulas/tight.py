@@ -9,11 +9,43 @@ Points are proposed here and proved by whoever asks: that they are in the fold's
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, product
 
-from samesame.formula.expr import ZERO, And, Compare, Expr, Fold, Index, Not, Where, const, walk
+from samesame.formula.expr import ZERO, And, Compare, Expr, Fold, Index, Not, Where, const, substitute, walk
 from samesame.kernels.indices import integers
+from samesame.kernels.indices.solver import Facts, IndexProver, outside
 
 Point = dict[Index, Expr]
+EARLY = 3  # elements along each index of a fold
+PADDED = 2  # indices of a window
+
+
+def has_one(prover: IndexProver, bound: tuple[Index, ...], guard: Expr, facts: Facts) -> bool:
+    """Whether there is an element that a condition does not leave out, at an end of a range or of the condition."""
+    facts = outside(facts, bound)
+    points = chain(early(bound), tight(bound, Where(guard, const(1), ZERO)))
+    return any(is_there(prover, bound, facts, p) and prover.proves(facts, at(p, guard)) for p in points)
+
+
+def is_there(prover: IndexProver, bound: tuple[Index, ...], facts: Facts, point: Point) -> bool:
+    """Whether a point is in the ranges."""
+    inside = (integers.less(point[v], integers.tidied(substitute(v.extent, point))) for v in bound)
+    begun = (integers.at_most(0, point[v]) for v in bound)
+    return all(prover.proves(facts, condition) for condition in chain(inside, begun))
+
+
+def at(point: Point, body: Expr) -> Expr:
+    return integers.tidied(substitute(body, point))
+
+
+def early(bound: tuple[Index, ...]) -> Iterator[Point]:
+    """The points of a fold at which one is looked for that no mask leaves out: the first one, as of a row, and those
+    behind the padding of a window."""
+    if len(bound) > PADDED:
+        yield dict.fromkeys(bound, ZERO)
+        return
+    for point in sorted(product(range(EARLY), repeat=len(bound)), key=lambda p: (len(set(p)), p)):
+        yield dict(zip(bound, map(const, point), strict=True))
 
 
 def whole(fold: Fold) -> tuple[tuple[Index, ...], Expr]:
