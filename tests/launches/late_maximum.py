@@ -37,9 +37,15 @@ def mean(x, v, o, n, window, BLOCK: tl.constexpr, KIND: tl.constexpr):
             p = tl.where(seen, tl.exp(score - safe), 0.0)
         if KIND == "shown":
             p = tl.where(cols < n, tl.exp(score - safe), 0.0)
+        if KIND == "alpha":
+            alpha = tl.exp(m - new)
+        if KIND == "weight":
+            p = tl.exp(s - new)
         if KIND == "kept":
             alpha = tl.where(m == -float("inf"), 1.0, alpha)
         total = total * alpha + tl.sum(p, 0)
+        if KIND == "mean":
+            alpha = tl.exp(m - new)
         acc = acc * alpha + tl.sum(p * tl.load(v + cols, mask=cols < n, other=0.0), 0)
         m = new
     tl.store(o + row, acc / total)
@@ -84,6 +90,21 @@ def launch_wider(n=37, window=5):
 def launch_unguarded(n=37, window=5):
     x, v = torch.randn(n, n), torch.randn(n)
     return launched(x, v, window, "unguarded")
+
+
+def launch_alpha(n=37, window=5):
+    x, v = torch.randn(n, n), torch.randn(n)
+    return launched(x, v, window, "alpha")
+
+
+def launch_weight(n=37, window=5):
+    x, v = torch.randn(n, n), torch.randn(n)
+    return launched(x, v, window, "weight")
+
+
+def launch_mean(n=37, window=5):
+    x, v = torch.randn(n, n), torch.randn(n)
+    return launched(x, v, window, "mean")
 
 
 def launch_shown(n=37, window=5):

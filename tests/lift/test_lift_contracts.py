@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -250,3 +251,10 @@ def test_a_run_that_breaks_a_contract_shows_nothing() -> None:
     run_at(launch_drawn_slots, None, captured, {})
     with pytest.raises(Refused, match="keep the contract 'distinct"):
         run_at(launch_drawn_slots, None, captured, {"S": 2})
+
+
+def test_a_contract_on_integers_holds_until_somebody_changes_them() -> None:
+    file = Path(__file__).parent.parent / "launches" / "changed_lengths.py"
+    found = lift(f"{file}:launch", f"{file}:reference", assume=["1 <= lengths"])
+    assert found.against != "same"
+    assert not any("1 ≤ lengths" in need for need in found.kernels[1].preconditions)

@@ -27,6 +27,6 @@ def test_a_tile_that_counts_though_it_is_hidden_is_not_the_same() -> None:
     assert lift(f"{FILE}:launch_shown", f"{FILE}:reference").against != "same"
 
 
-@pytest.mark.parametrize("name", ["one", "kept", "unguarded", "shown"])
+@pytest.mark.parametrize("name", ["one", "kept", "unguarded", "alpha", "weight", "mean", "shown"])
 def test_nothing_is_verified_where_a_hidden_tile_may_count(name: str) -> None:
     assert lift(f"{FILE}:launch_{name}").verdict != "verified"

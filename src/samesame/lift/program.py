@@ -286,7 +286,10 @@ def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelV
         else given
         for parameter, given in launch.arguments.items()
     }
-    launch = replace(launch, arguments=arguments, made=made, values=example.values(recorded))
+    inputs = {view.memory for _, view in captured.inputs}
+    changed = {one.name for one in views.values() if one.view.memory in written & inputs}
+    stated = {name: claims for name, claims in launch.stated.items() if name not in changed}
+    launch = replace(launch, arguments=arguments, made=made, values=example.values(recorded), stated=stated)
     return with_infinities(launch, captured, recorded, lifted)
 
 

@@ -84,7 +84,8 @@ def has_rescaled(loop: Loop, one: Carried, minding: bool) -> bool:
             scale, part = found
             late = bool(guards) and not is_finite_at_once(loop, top, old)
             shown = with_zeros(part)
-            begins = late and begins_with_the_maximum(loop, one, top, old, new, shown)
+            minded = not mentions(replaced(made, dict.fromkeys(guards, held)), new)
+            begins = late and minded and begins_with_the_maximum(loop, one, top, old, new, shown)
             if late and not begins and not minding:
                 continue
             if not is_forgotten(numbers(top.start)[old.indices], scale, one.first):
@@ -108,7 +109,8 @@ def is_finite_at_once(loop: Loop, top: Carried, old: Load) -> bool:
 
 def begins_with_the_maximum(loop: Loop, one: Carried, top: Carried, old: Load, new: Expr, part: Expr) -> bool:
     """Whether the sum is 0 as long as the maximum is −∞, as each term is 0 whose score is −∞ (a tile that a window
-    hides whole). Then Σ_{s<t} f(s, mₜ) holds from the start: where mₜ is −∞ it is a sum of zeros."""
+    hides whole). Then Σ_{s<t} f(s, mₜ) holds from the start: where mₜ is −∞ it is a sum of zeros. That the program
+    minds a maximum of −∞ wherever it takes it is for the caller to see: −∞ − (−∞) is no number."""
     if one.first is not ZERO or numbers(top.start)[old.indices] is not NEG_INF or top.shift is not ZERO:
         return False
     parts = new.arguments if isinstance(new, Extremum) and new.op == "max" else (new,)
