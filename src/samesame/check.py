@@ -64,7 +64,7 @@ from samesame.relate.rules import Rulebook
 from samesame.relate.sides import Sides, instance
 from samesame.relate.stored import Meant, meant, up_to_rounding
 from samesame.relate.vanishing import without_noise
-from samesame.relate.wider import parted_by_larger
+from samesame.relate.wider import Larger
 from samesame.store import Store
 from samesame.versions import versions_of_packages
 
@@ -74,7 +74,7 @@ _SHARE = 0.4                # of the time that is left, for capturing the progra
 _MASKING = frozenset(f"aten.{name}" for name in ("masked_fill", "where", "full", "fill", "mul"))
 _PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
 _APART = 8.0                # seconds for all proofs then
-_DOUBTFUL = 10.0            # seconds for all proofs, where larger numbers part them: only a condition can help then
+_DOUBTFUL = 5.0             # seconds of proofs before larger numbers are tried, and after these part the programs
 RANDOM, AS_GIVEN = "random", "as-given"
 _NOT_NEAR = "Not every neighbouring region of sizes was tried, for lack of time."
 _NOT_CAPTURED = "Not every choice of sizes that may vary was tried, for lack of time."
@@ -158,8 +158,6 @@ def _establish(
         verdict.only += tried.without
         verdict.only += dict.fromkeys(f"if {told}" for graph in graphs for told in taken_for_granted(graph))
         extremes = tried.apart if extremes.draw is None and tried.apart.draw is not None else extremes
-        examples = values[0][0], values[1][0]
-        larger = None if differ or run.over else parted_by_larger(graphs, taken[0], examples, verdict.seed)
         as_drawn = graphs
         if extremes.draw is not None:
             taken, differ = [*taken, extremes.draw], True
@@ -186,10 +184,16 @@ def _establish(
     with run.during("prove"):
         different = bool(differ or sides.differences)
         prover = _prover(verdict.seed, run, book, different)
-        if larger is not None:
-            prover.until = time.thread_time() + _DOUBTFUL
+        larger = Larger(graphs, taken[0], (values[0][0], values[1][0]), verdict.seed)
+        doubtful = time.thread_time() + _DOUBTFUL
+
+        def advance(done: int, total: int, place: str) -> None:
+            if not (different or larger.tried or time.thread_time() < doubtful) and larger.parted is not None:
+                prover.until = time.thread_time() + _DOUBTFUL
+            run.advance(done, total, place)
+
         flags = None if differ else flags_of(graphs)
-        prove = partial(generalise_sizes, relation=relation, prover=prover, progress=run.advance)
+        prove = partial(generalise_sizes, relation=relation, prover=prover, progress=advance)
         settled = prove(graphs, families(graphs, record, values), values=values, harder=flags is None)
         flags = flags if lowest(settled) < Rung.ROUNDED else None
         if flags is not None and lowest(settled) is Rung.TESTED:
@@ -207,9 +211,11 @@ def _establish(
         verdict.only += tried.of_classes if relating.of_classes else ()
         roots = qualified(settled.roots, relating, graphs, values)
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
-        if verdict.verdict == "undecided" and larger is not None:
-            extremes, differ = Extremes(draw=larger[0], values=larger[1]), True
-            taken, values = [*taken, larger[0]], ([*values[0], larger[1][0]], [*values[1], larger[1][1]])
+        open_ = verdict.verdict == "undecided" and graphs is larger.graphs and (larger.tried or not run.over)
+        parted = larger.parted if open_ else None
+        if parted is not None:
+            extremes, differ = Extremes(draw=parted[0], values=parted[1]), True
+            taken, values = [*taken, parted[0]], ([*values[0], parted[1][0]], [*values[1], parted[1][1]])
             settled = prove(graphs, iter(()), values=values, prover=_prover(verdict.seed, run, book, different=True))
             relating = settled.relating
             _decide(verdict, qualified(settled.roots, relating, graphs, values), relating, run, unlike)

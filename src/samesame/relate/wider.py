@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 
@@ -39,6 +41,23 @@ LIMITED = frozenset(
         *("atan", "atan2", "sinh", "cosh", "gelu", "silu", "mish", "elu", "celu", "selu"),
     ]
 )
+
+
+@dataclass
+class Larger:
+    """Larger draws of two programs, which run when what they part is first asked for. `before` are the values of all
+    nodes on the example."""
+
+    graphs: tuple[Graph, Graph]
+    example: Draw
+    before: tuple[Run, Run]
+    seed: int
+    tried: bool = False
+
+    @cached_property
+    def parted(self) -> tuple[Draw, tuple[Run, Run]] | None:
+        self.tried = True
+        return parted_by_larger(self.graphs, self.example, self.before, self.seed)
 
 
 def parted_by_larger(
