@@ -46,7 +46,10 @@ def mean(x, v, o, n, window, BLOCK: tl.constexpr, KIND: tl.constexpr):
         total = total * alpha + tl.sum(p, 0)
         if KIND == "mean":
             alpha = tl.exp(m - new)
-        acc = acc * alpha + tl.sum(p * tl.load(v + cols, mask=cols < n, other=0.0), 0)
+        value = tl.load(v + cols, mask=cols < n, other=0.0)
+        if KIND == "infinite":
+            value = tl.where(cols == 0, -float("inf"), value)
+        acc = acc * alpha + tl.sum(p * value, 0)
         m = new
     tl.store(o + row, acc / total)
 
@@ -105,6 +108,11 @@ def launch_weight(n=37, window=5):
 def launch_mean(n=37, window=5):
     x, v = torch.randn(n, n), torch.randn(n)
     return launched(x, v, window, "mean")
+
+
+def launch_infinite(n=37, window=5):
+    x, v = torch.randn(n, n), torch.randn(n)
+    return launched(x, v, window, "infinite")
 
 
 def launch_shown(n=37, window=5):

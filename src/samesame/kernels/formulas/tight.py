@@ -58,13 +58,14 @@ def whole(fold: Fold) -> tuple[tuple[Index, ...], Expr]:
 
 def tight(bound: Sequence[Index], body: Expr) -> Iterator[Point]:
     """The last point, and each at which one of the conditions in the body, linear in the indices, is met with equality:
-    where a range ends at the diagonal, the condition that says so is gone."""
+    where a range ends at the diagonal, the condition that says so is gone. What a condition says of an index that is
+    bound in the body is left alone: there may be none."""
     if all(v.extent.free.isdisjoint(bound) for v in bound):
         yield {v: integers.minus(v.extent, 1) for v in bound}
     seen: set[Expr] = set()
     for e in walk(body):
         for bar in bars(e.condition) if isinstance(e, Where) else ():
-            if bar not in seen and not bar.free.isdisjoint(bound):
+            if bar not in seen and bar.free <= body.free and not bar.free.isdisjoint(bound):
                 seen.add(bar)
                 point = solved(bar, bound)
                 if point is not None:

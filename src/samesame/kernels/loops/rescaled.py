@@ -150,7 +150,9 @@ def is_zero_with(loop: Loop, part: Expr, score: Fold) -> bool:
         case Add(terms):
             return all(is_zero_with(loop, term, score) for term in terms)
         case Mul(factors):
-            return any(is_zero_with(loop, f, score) for f in factors)
+            return all(is_finite(f) or is_zero_with(loop, f, score) for f in factors) and any(
+                is_zero_with(loop, f, score) for f in factors
+            )
         case Fold("sum", bound, body) if [v.extent for v in bound] == [v.extent for v in score.bound]:
             there = finite_where(substitute(score.body, dict(zip(score.bound, bound, strict=True))))
             return is_zero_without(loop, body, there)
@@ -163,7 +165,9 @@ def is_zero_without(loop: Loop, term: Expr, finite: Expr) -> bool:
         case Num(value) if value == 0:
             return True
         case Mul(factors):
-            return any(is_zero_without(loop, f, finite) for f in factors)
+            return all(is_finite(f) or is_zero_without(loop, f, finite) for f in factors) and any(
+                is_zero_without(loop, f, finite) for f in factors
+            )
         case Where(condition, then, otherwise):
             prover, path = loop.machine.prover, loop.machine.path
             met = prover.proves((*path, condition), finite)
