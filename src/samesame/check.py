@@ -211,8 +211,8 @@ def _establish(
         verdict.only += tried.of_classes if relating.of_classes else ()
         roots = qualified(settled.roots, relating, graphs, values)
         _decide(verdict, roots if read is None else up_to_rounding(roots, read), relating, run, unlike)
-        open_ = verdict.verdict == "undecided" and graphs is larger.graphs and (larger.tried or not run.over)
-        parted = larger.parted if open_ else None
+        doubted = verdict.verdict == "undecided" and graphs is larger.graphs and not relation.suspects
+        parted = larger.parted if doubted and (larger.tried or not run.over) else None
         if parted is not None:
             extremes, differ = Extremes(draw=parted[0], values=parted[1]), True
             taken, values = [*taken, parted[0]], ([*values[0], parted[1][0]], [*values[1], parted[1][1]])

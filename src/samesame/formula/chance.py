@@ -29,6 +29,7 @@ from samesame.formula.evaluate import OF_MATRICES, Array, Evaluation, Grid
 from samesame.formula.expr import Expr, Fold, Index, Leaf, Load, Opaque, Unsupported, index, numeric, walk
 from samesame.formula.monotone import turned_round
 from samesame.formula.tensor import Tensor
+from samesame.formula.terms import PLACES as PLACES_OF_EXTREMA
 
 PLACES = 8                  # elements of the two tensors that are compared on each draw
 POSITIVE = (False, True, True) * 4      # the draws, the last ones only where the first two leave a doubt
@@ -37,7 +38,6 @@ SCALE = 0.3                 # of real elements, so that sums of products stay wh
 TOLERANCE = 1e-6            # relative to 1 + the value
 CELLS = 1 << 21             # of one array
 FAST = (10, 30)             # how fast a random map varies with each number that it reads
-FIRST_PLACES = {"aten.argmax": 1, "aten.argmin": -1}
 GOLDEN = (3 - 5**0.5) / 2   # of a turn
 LEVEL = 1e-9                # rows that vary less, beside 1 + their mean, are level
 BELOW = 7.5                 # what a random map reads for −∞
@@ -113,8 +113,8 @@ class _AtRandom(Evaluation):
         if e.name in OF_MATRICES:
             return super().apply(e, grids)
         arguments, indices = grids[: len(e.arguments)], grids[len(e.arguments) :]
-        if self.extrema and e.name in FIRST_PLACES and not indices:
-            return self.first_place(FIRST_PLACES[e.name], arguments[0], e.arguments[0].bound)
+        if self.extrema and e.name in PLACES_OF_EXTREMA and not indices:
+            return self.first_place(PLACES_OF_EXTREMA[e.name], arguments[0], e.arguments[0].bound)
         name, turned = f"{e.name} {e.attributes!r}", turned_round(e.name, e.attributes)
         if turned is not None:
             other = "{} {!r}".format(*turned)

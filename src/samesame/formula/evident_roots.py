@@ -21,7 +21,7 @@ from samesame.formula.terms import Form, scale
 
 def without_evident_roots(conditions: tuple[Assumption, ...], *sides: Expr) -> tuple[Assumption, ...]:
     """The conditions less those that what stands under a root of a side is no less than 0, if that is seen there."""
-    asked = {one: e for one in conditions if (e := _above_zero(one)) is not None}
+    asked = {one: e for one in conditions if (e := _not_below_zero(one)) is not None}
     if not asked:
         return conditions
     with spending(Budget(), LAWS):
@@ -30,7 +30,7 @@ def without_evident_roots(conditions: tuple[Assumption, ...], *sides: Expr) -> t
     return tuple(one for one in conditions if one not in evident)
 
 
-def _above_zero(condition: Assumption) -> Expr | None:
+def _not_below_zero(condition: Assumption) -> Expr | None:
     """What a condition says to be no less than 0."""
     match condition:
         case Holds(Compare("≤", left, right)) if left is ZERO:

@@ -20,6 +20,7 @@ from samesame.formula.poly import Atom, Poly, variable
 from samesame.formula.rewrite import Draft, substitute, under, within
 from samesame.formula.terms import (
     MINUS_INFINITY,
+    PLACES,
     Apply,
     Form,
     OpaqueAtom,
@@ -31,8 +32,6 @@ from samesame.formula.terms import (
     opened,
     scale,
 )
-
-SIGNS = {"aten.argmax": 1, "aten.argmin": -1}
 
 
 def at_the_extreme(draft: Draft) -> Form | None:
@@ -61,7 +60,7 @@ def at_its_place(form: Form) -> Form | None:
 
 
 def _is_place(atom: Atom) -> TypeGuard[OpaqueAtom]:
-    return isinstance(atom, OpaqueAtom) and atom.name in SIGNS and len(atom.bodies[0].bound) == 1
+    return isinstance(atom, OpaqueAtom) and atom.name in PLACES and len(atom.bodies[0].bound) == 1
 
 
 def _told_by(p: Poly) -> Iterator[tuple[OpaqueAtom, Poly]]:
@@ -81,7 +80,7 @@ def _extremum(place: OpaqueAtom, at: Poly) -> tuple[Atom, Form] | None:
     guards = conjunction(within(v, extent))
     if guards is None or row.form.has(MINUS_INFINITY):
         return None
-    signed = scale(row.form, SIGNS[place.name])
+    signed = scale(row.form, PLACES[place.name])
     atom = lone_atom(maximum([((v,), guards, signed)]), "max")
     return None if atom is None else (atom, substitute(signed, ((v, at),)))
 

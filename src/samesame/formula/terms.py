@@ -156,7 +156,7 @@ class OpaqueAtom(IntegerAtom):
         return number(0), reduce(mul, self.bodies[0].extents) - 1
 
 
-PLACES = ("aten.argmax", "aten.argmin")
+PLACES = {"aten.argmax": 1, "aten.argmin": -1}             # of the largest of a row times this
 WHOLE = "whole"                                            # an integer that is a form, and no polynomial
 SORTED = ("aten.topk", "aten.sort")                        # attributes say whether it is the elements, or their places
 SYMMETRIC = "symmetric inverse"                            # the inverse of a symmetric matrix is symmetric

@@ -270,8 +270,6 @@ def attempted(
     return found
 
 
-
-
 def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]], example: Example) -> Launch:
     """A recorded launch, with what is known of its tensors: what earlier steps, as they are lifted, make of them, and
     what they hold in the example. Raises Refused."""
