@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from samesame.formula.show import unicode
 from samesame.kernels import clock
 from samesame.kernels.execution.ttir import parse
 from samesame.kernels.formulas.present import presentable
-from samesame.kernels.front import launch_of, passed_of, scalar, times_written, written_by
+from samesame.kernels.front import launch_of, passed_of, scalar, times_written
 from samesame.kernels.host.sizes import SHORT
 from samesame.kernels.host.written import AsWritten
 from samesame.kernels.indices.solver import with_fact
@@ -44,9 +43,10 @@ from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import replay
 from samesame.lift.stating import breaks_at, under_contracts
 from samesame.lift.together import cover_together, covered_by
-from samesame.lift.told import as_given, hold_infinities, made_before, with_infinities
+from samesame.lift.told import hold_infinities, made_before, with_infinities
 from samesame.lift.tried import Tried
 from samesame.lift.wholes import hold_rests
+from samesame.lift.written import as_given, written_before
 from samesame.operators.ideal import idealised, is_guarded
 from samesame.operators.numbers import readings
 
@@ -289,25 +289,6 @@ def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelV
     stated = {name: claims for name, claims in launch.stated.items() if name not in changed}
     launch = replace(launch, arguments=arguments, made=made, values=example.values(recorded), stated=stated)
     return with_infinities(launch, captured, recorded, lifted)
-
-
-def written_before(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelVerdict]]) -> set[int]:
-    """The memories that earlier steps write to, in whichever configuration."""
-    written = {memory for one in recorded.before for memory in written_by(one)}
-    for step in takewhile(lambda step: recorded not in getattr(step, "variants", ()), captured.steps):
-        written |= set() if hasattr(step, "variants") else written_by(step)
-        for launch in getattr(step, "variants", ()):
-            written |= stored_by(launch, captured, lifted.get(launch.call, ()))
-    return written
-
-
-def stored_by(recorded: Any, captured: Any, kernels: Sequence[KernelVerdict]) -> set[int]:
-    """The memories that a launch, and what the host does just before it, may write to."""
-    passed = passed_of(recorded, captured).values()
-    known = {formula.tensor for kernel in kernels for formula in kernel.formulas}
-    unread = not kernels or any(kernel.unsupported for kernel in kernels)
-    before = {memory for one in recorded.before for memory in written_by(one)}
-    return before | {one.view.memory for one in passed if unread or one.name in known}
 
 
 def demands_of(captured: Any) -> Iterator[str]:

@@ -9,7 +9,7 @@ told of leaves open what the one before stores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,16 +18,14 @@ from samesame.formula.expr import Expr, Load, NegInf, Unsupported, walk
 from samesame.formula.tensor import Tensor
 from samesame.kernels.execution.values import element_at
 from samesame.kernels.formulas.defined import may_be_an_infinity
-from samesame.kernels.front import layout_of, memories_in, passed_of, written_by
+from samesame.kernels.front import layout_of, memories_in, passed_of
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import Launch, Memory
 from samesame.kernels.tiles.memory import offset_of
-from samesame.kernels.verdict import KernelVerdict
 from samesame.lift.compose import held_before, made_in
 from samesame.lift.configurations import ways
 from samesame.lift.infinities import parted
-
-Lifted = Mapping[int, Sequence[KernelVerdict]]  # by the number of a launch, in each of its configurations
+from samesame.lift.written import Lifted, as_given
 
 
 def made_before(captured: Any, recorded: Any, lifted: Lifted) -> dict[str, Tensor]:
@@ -102,24 +100,6 @@ def given_before(captured: Any, recorded: Any, lifted: Lifted) -> tuple[dict[str
         known = lifted[one.call][0].ranges.items()
         ranges |= {leaf.removesuffix("*"): ends for leaf, ends in known if leaf.removesuffix("*") in names}
     return ranges, set()
-
-
-def as_given(captured: Any, lifted: Lifted) -> Iterator[tuple[Any, set[str]]]:
-    """Each launch, in its first configuration, with those of its tensors that are inputs as they were given: what it
-    needs of others says nothing of inputs, even if these have their names. The last one need not be lifted."""
-    given, written = dict(captured.inputs), set[int]()
-    for step in captured.steps:
-        if not hasattr(step, "variants"):
-            written |= written_by(step)
-            continue
-        recorded = step.variants[0]
-        written |= {memory for launch in step.variants for one in launch.before for memory in written_by(one)}
-        passed = passed_of(recorded, captured).values()
-        names = {one.name for one in passed if given.get(one.name) == one.view and one.view.memory not in written}
-        yield recorded, names
-        stored = {formula.tensor for kernel in lifted[recorded.call] for formula in kernel.formulas}
-        unread = any(kernel.unsupported or not kernel.formulas for kernel in lifted[recorded.call])
-        written |= {one.view.memory for one in passed if one.name in stored or unread}
 
 
 def hold_infinities(captured: Any, lifted: Lifted) -> None:
