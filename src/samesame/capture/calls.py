@@ -30,7 +30,7 @@ from samesame.capture.spelled import UPDATES
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node, Origin, with_roots
 from samesame.graph.interface import ITSELF, WHOLE, Interface, State, Structure, returned_root, state_root
-from samesame.operators.execute import bound, execute, tensors_in, written
+from samesame.operators.execute import bound, execute, is_finite, tensors_in, written
 from samesame.programs.outputs import taken_apart
 
 SECOND_INPUT = "second_call."                              # before the name of an input of the second call
@@ -315,7 +315,7 @@ def otherwise(tensor: torch.Tensor) -> torch.Tensor:
         count = tensor.numel()
         order = (2 * torch.arange(count) + 1) % max(count, 1)
         other = tensor.reshape(-1)[order.to(tensor.device)].reshape(tensor.shape)
-        if not tensor.is_floating_point() or not bool(tensor.isfinite().all()):
+        if not tensor.is_floating_point() or not is_finite(tensor):
             return other.clone()
         step = torch.arange(count, dtype=torch.float64, device=tensor.device).reshape(tensor.shape)
         return torch.where(other == 0, 0.25, other.double() * (0.5 + step / (3 * count))).to(tensor.dtype)

@@ -134,8 +134,13 @@ def pieces(value: torch.Tensor, size: int = 1 << 20) -> Iterator[torch.Tensor]:
         yield flat[start : start + size]
 
 
+BYTES = frozenset(getattr(torch, name) for name in dir(torch) if name.startswith("float8_"))
+
+
 def is_finite(value: torch.Tensor) -> bool:
     """Are all elements numbers, and none of them infinite?"""
+    if value.dtype in BYTES:                                          # of which torch does nothing but convert them
+        value = value.to(torch.float32)
     sums = ((piece, piece.sum()) for piece in pieces(value))          # faster, and a sum of numbers may be infinite
     return all(bool(torch.isfinite(total)) or bool(torch.isfinite(piece).all()) for piece, total in sums)
 

@@ -20,7 +20,7 @@ from dataclasses import replace
 import torch
 
 from samesame.graph import Graph, Node, rewritten
-from samesame.operators.execute import bound, resolve
+from samesame.operators.execute import bound, is_finite, resolve
 from samesame.relate.joint import is_uniform, widened
 from samesame.relate.layout import wholes
 from samesame.relate.parameters import digest, relate_parameters
@@ -60,7 +60,7 @@ def stored(graph: Graph, other: Graph) -> set[str]:
     for node in graph.sources("constant"):
         value = graph.tensors[node.name]
         if node.origin.parameter and value.dtype.is_floating_point and value.numel():
-            finite = bool(torch.isfinite(value).all())
+            finite = is_finite(value)
             if finite and (is_uniform(value) or digest(value) not in tables):
                 found.add(node.name)
     return found
@@ -102,7 +102,7 @@ def is_buffer(node: Node, graph: Graph) -> bool:
 
 def is_real(value: torch.Tensor) -> bool:
     """Does it hold real numbers, all of them finite?"""
-    return value.is_floating_point() and value.numel() > 0 and bool(torch.isfinite(value).all())
+    return value.is_floating_point() and value.numel() > 0 and is_finite(value)
 
 
 def content(value: torch.Tensor) -> tuple[object, ...]:

@@ -196,11 +196,11 @@ def _new_input(value: torch.Tensor, scale: float, generator: torch.Generator, bo
         if low < 0:                              # such as a label that stands for none: other numbers may mean nothing
             return value.flatten()[torch.randint(value.numel(), value.shape, generator=generator)]
         return torch.randint(low, high + 1, value.shape, generator=generator).to(value.dtype)
-    if not bool(torch.isfinite(value).all()):
+    if not is_finite(value):
         return value  # a mask of zeros and −∞, say: its pattern means something
     noise = torch.randn(value.shape, generator=generator, dtype=torch.float64)
     spread = _spread(value)
-    positive = value.numel() > 0 and float(value.min()) >= 0
+    positive = value.numel() > 0 and float(value.double().min()) >= 0
     fresh = noise.abs() * spread if positive else noise * spread
     return (fresh * scale).to(value.dtype)
 

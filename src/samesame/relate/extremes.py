@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from samesame.graph import Graph, Node, TensorType
-from samesame.operators.execute import closed
+from samesame.operators.execute import closed, is_finite
 from samesame.operators.table import packet
 from samesame.relate.joint import HUGE
 from samesame.relate.propose import Values, reals
@@ -117,7 +117,7 @@ def _some(number: float) -> Change:
     """Some elements of a tensor of finite reals replaced."""
 
     def change(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        if not value.dtype.is_floating_point or not value.numel() or not bool(value.isfinite().all()):
+        if not value.dtype.is_floating_point or not value.numel() or not is_finite(value):
             return value
         place = torch.rand(value.shape, generator=generator) < SHARE
         place.view(-1)[int(torch.randint(value.numel(), (), generator=generator))] = True
