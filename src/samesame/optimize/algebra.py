@@ -35,12 +35,13 @@ GAIN = 0.95                                          # of the program's own cost
 
 
 def specified(
-    module: Any, example: Any, graph: Graph, until: float = inf, look_ups: bool = True
+    module: Any, example: Any, graph: Graph, until: float = inf, look_ups: bool = True, gradients: bool = False
 ) -> Specification:
-    """What a captured program computes, as forms, look-ups at integers in data too if asked for. Raises Refused where
-    these cannot say it, or where it reads a tensor that a module in torch's operators could not find: one that a
-    function closes over, or has in a module; Unsupported where it is not read until then, on time.monotonic."""
-    program = Program(module, example)
+    """What a captured program computes, as forms, look-ups at integers in data too if asked for. It runs with
+    `gradients` where it computes some. Raises Refused where forms cannot say it, or where it reads a tensor that a
+    module in torch's operators could not find: one that a function closes over, or has in a module; Unsupported where
+    it is not read until then, on time.monotonic."""
+    program = Program(module, example, gradients)
     specification = replace(as_laid(read(graph, until, look_ups), program, example), arguments=tuple(program.inputs))
     own = [tensor.path or name for name, tensor in specification.tensors.items()
            if tensor.role == "weight" and tensor.value is None]
@@ -60,7 +61,7 @@ def as_laid(specification: Specification, program: Program, example: Any) -> Spe
                if name in given else replace(tensor, marked=tensor.role == "weight")
                for name, tensor in specification.tensors.items()}
     args, kwargs = example_of(example)
-    with torch.no_grad():
+    with torch.set_grad_enabled(program.gradients):
         returned = dict(program.roots(program.program(*args, **kwargs)))
     memory = {tensor.untyped_storage().data_ptr() for tensor in given.values() if has_memory(tensor)}
     outputs = tuple(replace(output, strides=strides_of(without_gaps(returned[output.name])),
@@ -82,10 +83,10 @@ def strides_of(tensor: torch.Tensor) -> tuple[int, ...] | None:
     return None if tensor.is_contiguous() else tensor.stride()
 
 
-def multiplications(module: Any, example: Any) -> float:
+def multiplications(module: Any, example: Any, gradients: bool = False) -> float:
     """How many the program's own matmuls take."""
-    program = Program(module, example)
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+    program = Program(module, example, gradients)
+    with torch.set_grad_enabled(gradients), FlopCounterMode(display=False) as counter:
         program.call()
     return float(counter.get_total_flops()) / 2
 

@@ -104,21 +104,22 @@ class Attempt:
 
     def __init__(
         self, module: Any, example: Any, recorded: Recorded, place: Path, threads: int, seed: int, run: Run,
-        store: Store | None,
+        store: Store | None, gradients: bool = False,
     ) -> None:
         self.module, self.example, self.place = module, example, place
         self.recorded, self.graph = recorded, recorded.graph
         self.threads, self.seed, self.run, self.store = threads, seed, run, store
-        program = Program(module, example)
+        program = Program(module, example, gradients)
         require_names(program, self.graph)
         weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
         weights |= {name: tensor for name, tensor in program.tensors.items() if name not in weights}
         self.tensors = {**dict(program.given), **weights}
-        self.job = Job(module, *example_of(example), weights)
+        self.job = Job(module, *example_of(example), weights, gradients)
         self.report = Report(name_of(module), threads=threads, seed=seed, versions=versions_of_packages(),
                              machine=self.machine, minutes=(run.timeout or math.inf) / 60)
+        ways = [way for way in self.ways if not gradients or way not in (FROZEN, BOTH)]   # these take weights as fixed
         self.tiles = Tiles(store, threads, self.report.machine)
-        self.racers, self.incumbents = list[Racer](), [incumbent(way, self.device) for way in self.ways]
+        self.racers, self.incumbents = list[Racer](), [incumbent(way, self.device) for way in ways]
         self.ahead: Ahead | None = None
         self.early: Rounding | None = None
 
@@ -155,7 +156,7 @@ class Attempt:
     def facts(self, candidate: Candidate, way: str, verdict: Verdict | None = None) -> dict[str, Any]:
         """What a drop-in has to know. Raises Refused for arguments or results that cannot be written down."""
         with on_threads(self.threads):
-            return facts_of(self.module, self.example, candidate, way, verdict)
+            return facts_of(self.module, self.example, candidate, way, verdict, self.job.gradients)
 
     def remember(self, optimized: Optimized) -> None:
         """Keep what was found, but where nothing was measured."""
@@ -211,7 +212,7 @@ class Attempt:
     def searched(self) -> Iterable[Candidate]:
         """What our own search finds, the most promising first."""
         try:
-            specification = specified(self.module, self.example, self.graph, self.until)
+            specification = specified(self.module, self.example, self.graph, self.until, gradients=self.job.gradients)
             found = search.searched(specification, self.until)
             self.report.counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
             try:
@@ -242,13 +243,14 @@ class Attempt:
     @cached_property
     def without_look_ups(self) -> tuple[Specification, search.Found]:
         """The program with look-ups at integers in data as calls of torch, and what was found of that."""
-        with_calls = specified(self.module, self.example, self.graph, self.until, look_ups=False)
+        with_calls = specified(self.module, self.example, self.graph, self.until, look_ups=False,
+                               gradients=self.job.gradients)
         return with_calls, search.searched(with_calls, self.until)
 
     def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         if specification.is_guarded_alone:
             specification, found = self.without_look_ups
-        return algebraic(specification, found, multiplications(self.module, self.example))
+        return algebraic(specification, found, multiplications(self.module, self.example, self.job.gradients))
 
     @cached_property
     def examples(self) -> dict[str, Any]:

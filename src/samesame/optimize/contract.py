@@ -72,7 +72,7 @@ def contract(
     if there is not job:
         original = taken_here(job.program, original)
     generator = torch.Generator().manual_seed(seed)
-    program = as_given(Program(job.program, job.kwargs or job.args))
+    program = as_given(Program(job.program, job.kwargs or job.args, job.gradients))
     graph = capture(job.program, job.kwargs or job.args, again=False)
     names = [node.name for node in graph.sources("parameter") if job.weights[node.name].is_floating_point()]
     given = {name: job.weights[name].detach().clone() for name in names}
@@ -147,8 +147,8 @@ def judge(
     found: Any, label: str,
 ) -> None:
     """One draw, on which the original returns `mine`: what it adds to the result."""
-    with torch.no_grad():
-        yours = [tensor for _, tensor in program.roots(found(*program.args, **program.kwargs))]
+    with torch.set_grad_enabled(program.gradients):
+        yours = [tensor.detach() for _, tensor in program.roots(found(*program.args, **program.kwargs))]
     result.draws += 1
     said = oracle()
     for number, ((name, _), own, other) in enumerate(zip(graph.roots, mine, yours, strict=True)):
@@ -276,8 +276,8 @@ def taken_draw(
             values = {id(x): values[id(x)] if x.is_floating_point() else laid_as(x, order(x, generator))
                       for x in inputs}
         drawn = program.again(partial(_other, values))
-        with torch.no_grad(), suppress(Exception):
-            return drawn, [tensor for _, tensor in drawn.roots(original(*drawn.args, **drawn.kwargs))]
+        with torch.set_grad_enabled(program.gradients), suppress(Exception):
+            return drawn, [tensor.detach() for _, tensor in drawn.roots(original(*drawn.args, **drawn.kwargs))]
     return None
 
 

@@ -3,6 +3,7 @@
 With built.py this file stands by itself, with torch alone: their text is a part of every file that `samesame optimize`
 writes. A call is covered if its arguments are put together as in the example, its tensors have the dtypes, devices and
 strides of the example's and sizes that the proof speaks of, no gradients are recorded and the mode is the example's.
+A program that computes gradients itself is covered where these are on, for the tensors that had them in the example.
 What is not covered goes to the original, and a warning says why, once for each reason. Weights are the original's own
 tensors, so that one that is changed in place is seen, and one that is replaced by another of its kind is taken instead.
 How the module is built (`built.py`) has to be as it was when the drop-in is made; what of this is cheap to ask is asked
@@ -110,6 +111,11 @@ def drop_in(
     return Instead(original, Found(original, make, facts, weights, reference, altered))
 
 
+def without_gradients(run: Callable[..., Any], tensors: tuple[torch.Tensor, ...]) -> Any:
+    with torch.no_grad():
+        return run(*tensors)
+
+
 class ByCompiler:
     """A program compiled in one of the WAYS when it is first called.
 
@@ -180,6 +186,7 @@ class Found:
         self.device = next((kind["device"] for kind in facts["inputs"].values()), "cpu")
         self.signature = inspect.signature(original.forward if isinstance(original, nn.Module) else original)
         self.flat = all(part is ... for part in facts["arguments"])
+        self.wanted: list[bool] | None = facts["gradients"]
         self.one, self.gaps = facts["results"] is ..., facts.get("gaps", [])
         self.default_dtype = getattr(torch, facts["default dtype"].removeprefix("torch."))
         self.unfit = altered or unfit(facts) or unlike(original, facts)
@@ -224,7 +231,7 @@ class Found:
             return self.original(*args, **kwargs)
         run = self.shown if self.shown is not None and (self.negated or observed(tensors)) else self.fast
         try:
-            found = run(*tensors)
+            found = run(*tensors) if self.wanted is None else without_gradients(run, tensors)
         except IndexError:                                 # an index in the data is out of range: torch says which
             return self.original(*args, **kwargs)
         if self.one and not self.gaps and isinstance(found, torch.Tensor):
@@ -305,7 +312,12 @@ class Found:
 
     def otherwise(self, tensors: tuple[torch.Tensor, ...]) -> str:
         """What is otherwise than in the example, beside the tensors; nothing where all is as there."""
-        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, *self.held)):
+        if self.wanted is not None:
+            if not torch.is_grad_enabled():
+                return "it computes gradients, and these are off"
+            if [tensor.requires_grad for tensor in (*tensors, *self.held)] != self.wanted:
+                return "other tensors have gradients than in the example"
+        elif torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, *self.held)):
             return "gradients are recorded; call it under torch.no_grad()"
         if not self.as_built():
             return self.changed()

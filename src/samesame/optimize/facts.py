@@ -7,7 +7,7 @@ was measured. A proof for all sizes gives dimensions as multiples of symbols wit
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,11 @@ PLAIN = (type(None), bool, int, float, str, torch.dtype)
 
 
 def facts_of(
-    module: Any, example: Any, candidate: Candidate, way: str, verdict: Verdict | None = None
+    module: Any, example: Any, candidate: Candidate, way: str, verdict: Verdict | None = None,
+    gradients: bool = False,
 ) -> dict[str, Any]:
     """The facts of a candidate in a module's place. Raises Refused for arguments or results that cannot be written."""
-    program = Program(module, example)
+    program = Program(module, example, gradients)
     program.arguments.apply_defaults()
     arguments = skeleton(tuple(program.arguments.arguments.values()), [])
     plain(arguments, f"{name_of(module)} takes", records=False)
@@ -54,6 +55,7 @@ def facts_of(
         "modes": [part.training for part in module.modules()] if isinstance(module, nn.Module) else [],
         "parts": parts_of(module, candidate.weights), "tied": tied_in(module),
         "default dtype": str(torch.get_default_dtype()),
+        "gradients": wanted(program, candidate.weights) if gradients else None,
         "torch": torch.__version__, "instructions": torch.backends.cpu.get_cpu_capability(),
     }
     if verdict is not None:
@@ -74,7 +76,7 @@ def shape_of_results(module: Any, program: Program) -> tuple[Any, list[tuple[int
     again."""
     tensors = list[torch.Tensor]()
     try:
-        with torch.no_grad():
+        with torch.set_grad_enabled(program.gradients):
             returned = program.call()
     except Exception as error:                       # it was captured, and may be one that fails now and then
         raise failed(error, name_of(module)) from error
@@ -92,6 +94,12 @@ def shape_of_results(module: Any, program: Program) -> tuple[Any, list[tuple[int
                       "parts; return a tuple, a list or a dict")
     gaps = [tensor.stride() if without_gaps(tensor).stride() != tensor.stride() else None for tensor in tensors]
     return results, gaps if any(gaps) else []
+
+
+def wanted(program: Program, weights: Sequence[str]) -> list[bool]:
+    """Which inputs and weights record gradients, in order."""
+    tensors = (*(tensor for _, tensor in program.given), *(program.tensors[name] for name in weights))
+    return [tensor.requires_grad for tensor in tensors]
 
 
 def on_cuda(facts: dict[str, Any]) -> dict[str, Any]:

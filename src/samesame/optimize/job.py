@@ -27,12 +27,14 @@ NAME, FILES = "job.pt", "files.txt"
 
 @dataclass
 class Job:
-    """A program, its arguments, and its weights by name."""
+    """A program, its arguments, and its weights by name; and whether it computes gradients, as it then can only where
+    these are on."""
 
     program: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     weights: dict[str, torch.Tensor]
+    gradients: bool = False
 
     def on(self, device: str) -> Job:
         """A copy of the job on a device, in which tensors that are one stay one. Raises Refused for a function with
@@ -50,7 +52,7 @@ class Job:
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        return self.program, self.args, self.kwargs, self.weights
+        return self.program, self.args, self.kwargs, self.weights, self.gradients
 
 
 def copied(thing: Any, device: Any) -> Any:

@@ -72,7 +72,7 @@ class Racer:
         self.warm_up()
 
     def warm_up(self) -> None:
-        with self.torch.no_grad():
+        with self.torch.set_grad_enabled(self.job.gradients):
             for _ in range(3):
                 begun = time.perf_counter()
                 self.call()
@@ -84,7 +84,7 @@ class Racer:
     def time(self) -> dict[str, Any]:
         """The mean of some calls in a row, after one that is not counted."""
         calls = max(1, min(MOST, round(ROUND / max(self.seconds, 1e-7))))
-        with self.torch.no_grad():
+        with self.torch.set_grad_enabled(self.job.gradients):
             self.call()
             begun = time.perf_counter()
             for _ in range(calls):
@@ -144,7 +144,7 @@ class GraphRacer(Racer):
                 return inductors(*args, **kwargs)
 
         setattr(benchmarking.benchmarker, "benchmark_gpu", benchmark_gpu)  # noqa: B010
-        with self.torch.no_grad():
+        with self.torch.set_grad_enabled(self.job.gradients):
             super().warm_up()
             with alone():
                 self.plain = self.seconds = self.called(max(1, min(20, round(PLAIN / max(self.seconds, 1e-7)))))

@@ -19,13 +19,16 @@ from typing import Any
 import torch
 
 from samesame.budget import Run
-from samesame.capture import Recorded, capture_calls
+from samesame.capture import GRADIENTS, Differentiates, Recorded, capture_calls
+from samesame.capture.program import Program
 from samesame.evidence import Refused
 from samesame.operators.execute import on_threads
 from samesame.optimize.attempt import Attempt
 from samesame.optimize.attempt import Optimized as Optimized
 from samesame.optimize.candidate import Candidate
+from samesame.optimize.differentiated import differentiable
 from samesame.optimize.gpu import OnGpu, Untimed, on_processor
+from samesame.optimize.job import name_of
 from samesame.optimize.racer import memory
 from samesame.store import Store
 
@@ -66,11 +69,11 @@ def optimize(
         module, example = on_processor(module, example)
     threads = threads or os.cpu_count() or 1
     with run.during("capture"), on_threads(threads):
-        recorded = sound(capture_calls(module, example, probing=True, again=True))
+        recorded, gradients = called(module, example)
     begun = time.monotonic()
     with TemporaryDirectory(prefix="samesame-") as place:
         kind = Attempt if target == "cpu" else OnGpu if torch.cuda.is_available() else Untimed
-        attempt = kind(module, example, recorded, Path(place), threads, seed, run, store)
+        attempt = kind(module, example, recorded, Path(place), threads, seed, run, store, gradients)
         if isinstance(attempt, OnGpu) and module is not given[0]:
             attempt.given = given
         optimized = attempt.recalled() if candidates is None else None
@@ -87,6 +90,18 @@ def optimize(
     if out is not None:
         optimized.save(out)
     return optimized
+
+
+def called(module: Any, example: Any) -> tuple[Recorded, bool]:
+    """What a call does, and whether it computes gradients. Raises Refused as `optimize` does."""
+    try:
+        return sound(capture_calls(module, example, probing=True, again=True)), False
+    except Differentiates:
+        recorded = sound(capture_calls(module, example, how=GRADIENTS, probing=True, again=True))
+    if again := differentiable(Program(module, example, True)):
+        raise Refused(f"{name_of(module)} computes gradients, and output {again[0]} can be differentiated once more, "
+                      "which that of a faster program could not be: return it detached")
+    return recorded, True
 
 
 def sound(recorded: Recorded) -> Recorded:
