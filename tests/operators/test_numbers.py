@@ -161,6 +161,8 @@ def test_readings_inside_readings_reach_both() -> None:
 @pytest.mark.parametrize("made, meant", [
     (1 - 0.9**2, Fraction(19, 100)),
     (1 - 0.999, Fraction(1, 1000)),
+    (1 - 0.95**10, 1 - Fraction(19, 20) ** 10),
+    (1 - 0.999**1000, 1 - Fraction(999, 1000) ** 1000),
     (3e-4 / (1 - 0.95**3), Fraction(3, 10000) / (1 - Fraction(19, 20) ** 3)),
     (0.01 / (1 - 0.99), Fraction(1)),
 ])
@@ -173,6 +175,7 @@ def test_what_floats_make_of_short_decimals_is_read_as_what_it_is(made: float, m
 
 def test_the_root_of_such_a_number_is_one() -> None:
     assert constant((1 - 0.999**2) ** 0.5) is constant(1 - 0.999**2) ** Fraction(1, 2)
+    assert constant((1 - 0.95**10) ** 0.5) is constant(1 - 0.95**10) ** Fraction(1, 2)
 
 
 @pytest.mark.parametrize("made, meant", [
