@@ -159,3 +159,18 @@ def launch_beyond(rows=70, width=5, cols=40):
     col = torch.randint(-1, cols, (width, rows)).int() + 1
     x = torch.randn(cols)
     return multiplied(val, col, x)
+
+
+@triton.jit
+def tile_sums_kernel(x, y, T, TILES, BLOCK: tl.constexpr):
+    row, tile = tl.program_id(0), tl.program_id(1)
+    value = tl.load(x + row * T + tile * BLOCK + tl.arange(0, BLOCK))
+    tl.store(y + row * TILES + tile, tl.sum(value, 0))
+
+
+def launch_without_a_mask(H=3, T=48):
+    """The last tile of a row reads beyond it, but where T is a multiple of 16."""
+    x, tiles = torch.randn(H, T), triton.cdiv(T, 16)
+    y = torch.empty(H, tiles)
+    tile_sums_kernel[(H, tiles)](x, y, T, tiles, BLOCK=16)
+    return y

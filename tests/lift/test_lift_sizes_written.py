@@ -149,3 +149,9 @@ def test_sizes_of_given_tensors_are_so_many_of_one_another(monkeypatch: pytest.M
     (kernel,) = lift(int4.launch, inputs=int4.inputs()).kernels
     assert kernel.verdict == "verified"
     assert any("qweight.shape[0]" in need and "scales.shape[0]" in need for need in kernel.demands), kernel.demands
+
+
+def test_parameters_of_the_launch_are_any_numbers() -> None:
+    """T = 48 is 16 times H = 3 in the example, by chance: keys are read without a mask."""
+    (kernel,) = lift(f"{FILE}:launch_without_a_mask").kernels
+    assert kernel.verdict == "violated", kernel.demands

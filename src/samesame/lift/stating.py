@@ -9,12 +9,12 @@ keeps it, so that it is never empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr, Load, Where, rebuild
+from samesame.formula.expr import Expr, Load, Size, Where, rebuild
 
 if TYPE_CHECKING:
     from samesame.lift.program import Attempt
@@ -151,7 +151,7 @@ def under_divisions(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -
             best, stated = found, contracts
         if best is first:
             break
-    for ratio in ratios(first.captured.sizes) if best.breaks else ():
+    for ratio in ratios(first.captured) if best.breaks else ():
         found = attempted_again(again, [*stated, ratio])
         if found is not None and not found.breaks and found.rank > best.rank:
             return found
@@ -166,10 +166,15 @@ def attempted_again(again: Callable[[Sequence[str]], Attempt], contracts: Sequen
         return None
 
 
-def ratios(sizes: Mapping[str, int]) -> list[str]:
+def ratios(captured: Any) -> list[str]:
     """Contracts that one size is so many of another, as it is in the example: packed words against the numbers in them.
-    What tensors that are given have to do with one another nobody says otherwise."""
-    pairs = ((a, b, n // m) for a, n in sizes.items() for b, m in sizes.items() if n % m == 0 and 1 < n // m <= PACKED)
+    What tensors that are given have to do with one another nobody says otherwise. Two parameters of the function itself
+    may be any, and so may two dimensions of one tensor."""
+    sizes: Mapping[str, int] = captured.sizes
+    beside = [{n.name for n in dims if isinstance(n, Size)} for dims in (
+        captured.parameters.values(), *(view.shape for _, view in captured.inputs))]
+    pairs = ((a, b, n // m) for a, n in sizes.items() for b, m in sizes.items() if n % m == 0 and 1 < n // m <= PACKED
+             and not any({a, b} <= names for names in beside))
     found = sorted(pairs, key=lambda pair: pair[2] & (pair[2] - 1) != 0)        # powers of two are meant more often
     return [f"{a} == {times}*{b}" for a, b, times in found[:MOST_RATIOS]]
 
