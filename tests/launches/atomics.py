@@ -282,3 +282,33 @@ def launch_joined_bits(n=100):
     out = torch.zeros(1, dtype=torch.int32, device="cuda")
     joined_bits_kernel[(n,)](out)
     return out
+
+
+@triton.jit
+def rows_to_their_tokens_kernel(
+    grad_ptr, ids_ptr, out_ptr, n, dim, padding, BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr
+):
+    t = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
+    d = tl.program_id(1) * BLOCK_D + tl.arange(0, BLOCK_D)
+    ids = tl.load(ids_ptr + t, mask=t < n, other=padding)
+    mask = ((t < n) & (ids != padding))[:, None] & (d < dim)[None, :]
+    grad = tl.load(grad_ptr + t[:, None] * dim + d[None, :], mask=mask, other=0.0)
+    tl.atomic_add(out_ptr + ids[:, None] * dim + d[None, :], grad, mask=mask)
+
+
+def launch_rows_to_their_tokens(n=30, vocab=11, dim=40):
+    grad = torch.randn(n, dim, device="cuda")
+    ids = torch.randint(0, vocab, (n,), device="cuda")
+    out = torch.zeros(vocab, dim, device="cuda")
+    grid = triton.cdiv(n, 16), triton.cdiv(dim, 32)
+    rows_to_their_tokens_kernel[grid](grad, ids, out, n, dim, 3, BLOCK_N=16, BLOCK_D=32)
+    return out
+
+
+def reference_rows_to_their_tokens(grad, ids, vocab):
+    kept = torch.where((ids != 3)[:, None], grad, 0.0)
+    return torch.zeros(vocab, grad.shape[1]).index_add(0, ids, kept)
+
+
+def reference_all_rows_to_their_tokens(grad, ids, vocab):
+    return torch.zeros(vocab, grad.shape[1]).index_add(0, ids, grad)

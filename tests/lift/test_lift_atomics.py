@@ -74,3 +74,12 @@ def test_of_a_part_the_formula_speaks_of_a_part() -> None:
 def test_a_maximum_over_programs_is_torchs() -> None:
     assert lift(KERNELS.target("columns"), f"{FILE}:reference_columns").against == "same"
     assert lift(KERNELS.target("columns"), f"{FILE}:reference_columns_of_minus_one").against == "different"
+
+
+def test_rows_are_added_where_data_says_but_those_of_padding() -> None:
+    """The row of padding is one of the table's, so that its number is no exception from the range of the others."""
+    launch = f"{FILE}:launch_rows_to_their_tokens"
+    found = lift(launch, f"{FILE}:reference_rows_to_their_tokens")
+    assert found.verdict == "verified" and found.against == "same", found.against_detail
+    assert "0 ≤ ids[…] < vocab" in found.kernels[0].preconditions
+    assert lift(launch, f"{FILE}:reference_all_rows_to_their_tokens").against == "different"

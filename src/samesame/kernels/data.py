@@ -302,8 +302,16 @@ def lookups_at(
             # Of −1 that is divided C makes an index that may be good; what returns early may mean another dimension.
             used = access if element is i and not any(map(is_early, signs)) else None
             low = least_held(kernel, element) if signs else 0
-            others = tuple(n for n in but if n is not None and may_be(kernel, element, n))
+            marks = (n for n in but if n is not None and not is_place(kernel, below, n))
+            others = tuple(n for n in marks if may_be(kernel, element, n))
             yield Use(element, below, used, others, low)
+
+
+def is_place(kernel: Kernel, below: Expr, number: int) -> bool:
+    """Whether a number that the kernel leaves out lies below the end of the range in the example, as the row of a table
+    for padding does: it is then one of the range, and no mark beside it."""
+    launch = kernel.machine.launch
+    return launch.values is not None and 0 <= number < value_at(below, launch.example)
 
 
 def may_be(kernel: Kernel, element: Load, number: int) -> bool:

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import time
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -69,11 +70,18 @@ def outside(facts: Facts, bound: tuple[Index, ...]) -> Facts:
 
 
 def with_fact(facts: Facts, fact: Expr) -> Facts:
-    """One fact more; a conjunction as its parts."""
-    parts = fact.arguments if isinstance(fact, And) else (fact,)
-    if isinstance(fact, Not) and isinstance(fact.argument, Or):
-        parts = tuple(map(not_, fact.argument.arguments))
-    return (*facts, *(part for part in parts if part not in facts and part is not TRUE))
+    """One fact more; a conjunction as its parts, whatever stands in these."""
+    return (*facts, *dict.fromkeys(part for part in conjuncts(fact) if part not in facts and part is not TRUE))
+
+
+def conjuncts(fact: Expr) -> Iterator[Expr]:
+    match fact:
+        case And(parts):
+            yield from chain.from_iterable(map(conjuncts, parts))
+        case Not(Or(parts)):
+            yield from chain.from_iterable(conjuncts(not_(part)) for part in parts)
+        case _:
+            yield fact
 
 
 @dataclass
