@@ -15,6 +15,7 @@ from samesame.optimize.forms import (
     Place,
     along,
     cast,
+    compare,
     concat,
     digits,
     extent,
@@ -25,10 +26,12 @@ from samesame.optimize.forms import (
     minus,
     number,
     plus,
+    position,
     power,
     substitute,
     text,
     times,
+    where,
 )
 
 M, N, K, R = (Size(name, 1) for name in "MNKR")
@@ -115,3 +118,12 @@ def test_forms_read_as_mathematics():
 @pytest.mark.parametrize("wrong", [minus(X, X), power(X, -1)])
 def test_what_may_be_undefined_stays(wrong):
     assert times(number(0), wrong) is not number(0)
+
+
+def test_a_choice_between_numbers_beside_numbers_is_one_between_others():
+    diagonal = where(compare("=", position("i"), position("j")), number(1), number(0))
+    signs = plus(times(number(2), diagonal), number(-1))
+    assert text(signs) == text(where(compare("=", position("i"), position("j")), number(1), number(-1)))
+    x = load("x", "i")
+    assert times(x, diagonal).operator == "times" and plus(x, diagonal).operator == "plus"
+    assert plus(diagonal, extent("n")).operator == "plus"                # a size is no number yet

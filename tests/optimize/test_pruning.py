@@ -67,10 +67,20 @@ def test_one_schedule_is_left_always(gathering: bool, monkeypatch: pytest.Monkey
     assert parts and left and all((each in parts) is gathering for each in left)
 
 
+@pytest.mark.parametrize(("more", "cut"), [(3, False), (5, True)])
+def test_what_gathers_many_times_as_often_as_another_is_left_out(more, cut, monkeypatch):
+    space = Space(gated_mlp(), stages(gated_mlp().outputs, gated_mlp().extents))
+    several = next(alternatives(space))
+    monkeypatch.setattr(pruning, "gathers", lambda program, _: more if program is several[0].program else 1)
+    counts = Counter[str]()
+    pruned(several, space, counts)
+    assert counts["schedules that gather"] == cut
+
+
 def test_weights_are_packed_so_that_nothing_gathers() -> None:
     space = Space(gated_mlp(), stages(gated_mlp().outputs, gated_mlp().extents))
     first = next(alternatives(space))
-    maps = [(scheduled.map, gathers(scheduled.program, space.numbers())) for scheduled in first]
+    maps = [(scheduled.map, bool(gathers(scheduled.program, space.numbers()))) for scheduled in first]
     assert ("lanes along n", False) in maps
 
 
@@ -104,4 +114,4 @@ def test_what_a_long_sum_meets_may_be_gathered(depth: int, left_out: bool) -> No
     (several,) = alternatives(space)
     column = space.stages[-1].axes[1]
     (across,) = [scheduled for scheduled in several if scheduled.map == f"lanes along {column}"]
-    assert gathers(across.program, space.numbers()) is left_out
+    assert bool(gathers(across.program, space.numbers())) is left_out

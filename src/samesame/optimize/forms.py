@@ -165,6 +165,11 @@ def position(place: str | Place) -> Form:
 def plus(*xs: Form) -> Form:
     terms = [term for x in xs for term in (x.arguments if x.operator == "plus" else (x,))]
     kept = [x for x in terms if x is not ZERO]
+    if (chosen := chosen_number(kept)) is not None:
+        condition, numbers, rest = chosen
+        if all(not powers for _, powers in (*numbers, *rest)):
+            whole = sum(value for value, _ in rest)
+            return where(condition, *(number(value + whole) for value, _ in numbers))
     return kept[0] if len(kept) == 1 else Form("plus", (), _ordered(kept)) if kept else ZERO
 
 
@@ -177,6 +182,9 @@ def times(*xs: Form) -> Form:
     factors = [factor for x in xs for factor in (x.arguments if x.operator == "times" else (x,))]
     numbers = [x for x in factors if finite(x)]
     rest = _ordered(x for x in factors if not finite(x))
+    if (chosen := chosen_number(factors)) is not None:
+        condition, branches, others = chosen
+        return where(condition, *(number(*product_of([branch, *others])) for branch in branches))
     scale = number(*product_of([x.attributes for x in numbers]))
     if scale is ONE and rest:
         return rest[0] if len(rest) == 1 else Form("times", (), rest)
@@ -185,6 +193,18 @@ def times(*xs: Form) -> Form:
 
 def finite(x: Form) -> bool:
     return x.operator == "number" and x.attributes[0] != Infinity
+
+
+def chosen_number(xs: Sequence[Form]) -> tuple[Form, list[tuple[Any, ...]], list[tuple[Any, ...]]] | None:
+    """The condition, the two numbers and the other numbers where these are a choice between two numbers, and numbers:
+    2·[i = j] − 1 is a choice between 1 and −1."""
+    chosen = [x for x in xs if x.operator == "where"]
+    if len(chosen) != 1 or len(xs) == 1:
+        return None
+    (condition, *branches), rest = chosen[0].arguments, [x for x in xs if x is not chosen[0]]
+    if not all(map(finite, (*branches, *rest))):
+        return None
+    return condition, [x.attributes for x in branches], [x.attributes for x in rest]
 
 
 def product_of(numbers: Iterable[tuple[Any, ...]]) -> tuple[Fraction, Powers]:

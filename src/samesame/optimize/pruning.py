@@ -38,6 +38,7 @@ from samesame.optimize.ir import (
 from samesame.optimize.machine import here
 from samesame.optimize.schedule import Scheduled, Space
 
+MORE = 4                                             # times as often as another gathers
 COSTLY = 4.0                                     # times the best by the model
 ROUND = 2                                        # operations, where a round of a product in pairs is one
 OPERATIONS_PER_ELEMENT = 16.0                    # how many operations take the time in which memory gives an element
@@ -110,12 +111,13 @@ LONG = 64                                            # terms of a sum that take 
 GAPS = 2, 3, 4                                       # elements, one of which is read of each: runs are shuffled
 
 
-def gathers(program: Program, numbers: Mapping[str, int]) -> bool:
-    """Whether lanes read elements that lie apart, in kernels that do not run ahead. What a sum's result is looked up
+def gathers(program: Program, numbers: Mapping[str, int]) -> int:
+    """How often lanes read elements that lie apart, in kernels that do not run ahead. What a sum's result is looked up
     beside, once for each, is read so however its operands lie; and what a long sum's result meets costs little."""
     kernels = [kernel for kernel in program.kernels if not kernel.ahead]
     strided = {b.name: b for kernel in kernels for b in kernel.reads if b.strides is not None}
     single = {**numbers, **{tile.size.name: 1 for tile in program.tiles}}
+    found = 0
     for kernel in kernels:
         inside = [*innermost(kernel.body)]
         terms = max((_times(loops, single) for loops, s in inside if isinstance(s, Accumulate)), default=0)
@@ -125,9 +127,8 @@ def gathers(program: Program, numbers: Mapping[str, int]) -> bool:
             if terms and isinstance(statement, Store):
                 long = terms >= LONG * _times(loops, single)
                 apart = {load for load in apart if not long and not _is_look_up(load)}
-            if apart:
-                return True
-    return False
+            found += len(apart) * _times(loops, single)
+    return found
 
 
 def _times(loops: Sequence[Loop], numbers: Mapping[str, int]) -> int:
@@ -175,7 +176,8 @@ def pruned(several: list[Scheduled], space: Space, cut: Counter[str]) -> list[Sc
             cut[what] += len(those)
             left[:] = [n for n in left if n not in those]
 
-    but("schedules that gather", [n for n in left if gathers(several[n].program, numbers)])
+    gathered = [gathers(scheduled.program, numbers) for scheduled in several]
+    but("schedules that gather", [n for n in left if gathered[n] > MORE * min(gathered[m] for m in left)])
     but("schedules in parts with enough to do", [n for n in left if (busy[n] or 0) >= space.threads])
     but("schedules dominated", [n for n in left if any(
         dominated(costs[n], costs[m], numbers) for m in left if busy[n] is None or busy[m] is not None)])
