@@ -35,3 +35,32 @@ def test_another_count_is_told_apart():
 def test_counts_that_reach_beyond_are_refused(minlength):
     with pytest.raises(Refused, match="bincount"):
         check(lambda to: torch.bincount(to, minlength=minlength), lambda to: torch.bincount(to), INPUTS[1:])
+
+
+CLASSES = 3
+LABELS = torch.tensor([[0, 2, 1, 255], [2, 2, 255, 1]])
+MAPS = torch.randn(2, CLASSES, 4), LABELS
+
+
+def confusion(below):
+    """Counts of pairs of classes, of the places whose label is one below this."""
+    def program(scores, labels):
+        known = (labels >= 0) & (labels < below)
+        pairs = CLASSES * labels[known] + scores.argmax(1)[known]
+        return torch.bincount(pairs, minlength=CLASSES**2).reshape(CLASSES, CLASSES)
+
+    return program
+
+
+def by_one_hot(scores, labels):
+    truth = (labels[..., None] == torch.arange(CLASSES)).long()
+    return torch.einsum("bti,btj->ij", truth, F.one_hot(scores.argmax(1), CLASSES))
+
+
+def test_counts_of_chosen_rows_are_sums_over_these():
+    verdict = check(confusion(CLASSES), by_one_hot, MAPS)
+    assert verdict.verdict == "same" and verdict.evidence >= Rung.PROVED_HERE
+
+
+def test_counts_of_fewer_rows_are_told_apart():
+    assert check(confusion(CLASSES - 1), by_one_hot, MAPS).verdict == "different"
