@@ -41,7 +41,7 @@ from samesame.operators.table import packet
 from samesame.relate.arrangement import in_common
 from samesame.relate.carried import carried, counted
 from samesame.relate.coincidence import NOTHING, Weighed, weigh
-from samesame.relate.domain import taken_for_granted
+from samesame.relate.counted import counted_enough
 from samesame.relate.draws import Draw, Extremes, at_extremes
 from samesame.relate.extremes import first_apart
 from samesame.relate.flags import flags_of
@@ -156,7 +156,7 @@ def _establish(
         extremes = Extremes() if differ or run.over else at_extremes(graphs, taken, values, verdict.seed)
         tried = Tried() if differ or run.over else with_named_numbers(graphs, taken[0], verdict.seed)
         verdict.only += tried.without
-        verdict.only += dict.fromkeys(f"if {told}" for graph in graphs for told in taken_for_granted(graph))
+        verdict.only += counted_enough(graphs)
         extremes = tried.apart if extremes.draw is None and tried.apart.draw is not None else extremes
         as_drawn = graphs
         if extremes.draw is not None:
@@ -223,6 +223,7 @@ def _establish(
         conditions = [condition for one in evidence for condition in one.conditions]
         conditions = with_rows_excluded(conditions, relating)
         verdict.only += _only(conditions)
+        verdict.only += counted_enough((relating.left, relating.right), but=graphs)    # at all sizes, too
         verdict.notes += sides.notes
         verdict.advice = _advice(relation, graphs, values)
         if verdict.verdict == "different":
@@ -296,6 +297,7 @@ def _neighbours(verdict: Verdict, here: Here, run: Run) -> None:
         verdict.verdict, verdict.evidence = "different", Rung.REFUTED
     for found in around.proved:
         graphs = found.settled.relating.left, found.settled.relating.right
+        verdict.only += [told for told in counted_enough(graphs) if told not in verdict.only]
         notes = [*found.sides.notes, *_notes(found.settled.relating), *_of_extremes(found.extremes, graphs)]
         verdict.notes += [note for note in notes if note not in verdict.notes]
     verdict.notes += [*around.open, *(note for note in here.book.notes() if note not in verdict.notes)]

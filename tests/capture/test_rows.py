@@ -91,6 +91,9 @@ ENDS = {
     "added in another order": lambda x, kept: torch.zeros(ROWS, WIDTH).index_add(0, 5 - kept.nonzero()[:, 0], x[kept]),
     "scattered": lambda x, kept: torch.zeros(ROWS, WIDTH).scatter_add(
         0, kept.nonzero().expand(-1, WIDTH), x[kept] * 2),
+    "counted": lambda x, kept: torch.bincount(x[kept].argmax(-1), minlength=WIDTH + 1),
+    "weighed": lambda x, kept: torch.bincount(                   # none at all are weighed in integers
+        x[kept].argmax(-1), x[kept].sum(-1), minlength=WIDTH).to(x.dtype),
     "put and added": lambda x, kept: x.index_put(torch.where(kept), x[kept], accumulate=True),
     "as many times": lambda x, kept: x[0].expand(len(x[kept]), WIDTH).sum(0) + x[0].repeat(1, 1),
     "filled": lambda x, kept: x.index_put((kept.nonzero().flatten(),), torch.tensor(3.0)),
@@ -115,6 +118,15 @@ def test_what_stands_in_rows_that_are_not_chosen_never_leaks():
     assert torch.equal(of_graph(graph, x, kept)[0], program(x, kept))
     x[~kept] = torch.inf
     assert torch.equal(of_graph(graph, x, kept)[0], program(x, kept))
+
+
+def test_integers_in_rows_that_are_not_chosen_need_not_be_counted():
+    def program(labels):
+        return torch.bincount(labels[(labels >= 0) & (labels < 3)], minlength=3)
+
+    graph = capture(program, (torch.tensor([0, 255, 2, -1, 2]),))
+    for labels in ([-7, 255, 1, 2, 0], [9, 9, 9, 9, 9]):
+        assert torch.equal(of_graph(graph, torch.tensor(labels))[0], program(torch.tensor(labels)))
 
 
 def test_experts_that_nobody_chose_are_skipped():
@@ -247,6 +259,14 @@ def divides_inside_torch(x, kept):
     return F.kl_div(x[kept].log_softmax(-1), x[kept].softmax(-1), reduction="batchmean")
 
 
+def counts_beyond(x, kept):
+    return torch.bincount(kept.nonzero()[:, 0])
+
+
+def weighs_others(x, kept):
+    return torch.bincount(kept.nonzero()[:, 0], x[~kept, 0], minlength=ROWS)
+
+
 def may_repeat(x, kept):
     both = torch.stack([kept, kept], 1)
     token, slot = torch.where(both)
@@ -277,6 +297,8 @@ REFUSED = [
     (numbers_what_occurs, "depends on data"),
     (stops_early, "depends on data"),
     (divides_inside_torch, "depends on data"),
+    (counts_beyond, "calls bincount for as many integers as there are"),
+    (weighs_others, "puts rows that data chose together with"),
     (may_repeat, "writes to places that may repeat"),
 ]
 

@@ -3,7 +3,8 @@
 Three things have few values: an output index of small extent (rows that a program writes one by one), an element of
 an integer tensor whose range is known (which expert a token goes to), and whether an element is a certain number (a
 temperature of 1, that leaves logits as they are). The claim is proved for every value, with that value in its place;
-the cases cover all that the thing can be, so together they are the claim.
+the cases cover all that the thing can be, so together they are the claim. Where nothing but numbers is left in each
+case, all are worked out at once before that (truth_tables.py).
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from samesame.formula.expr import substitute as with_indices
 from samesame.formula.laws import LAWS
 from samesame.formula.normal import index_poly
 from samesame.formula.tensor import Tensor
+from samesame.formula.truth_tables import prove_by_table
 
 MOST = 64           # cases of one proof
 FEW = 8             # values of an index
@@ -65,6 +67,9 @@ def prove_by_cases(
     indices = tuple(new_index(size) for size in left.shape)
     a, b = left[indices], right[indices]
     deadline = time.thread_time() + budget.seconds
+    at_once = prove_by_table(indices, a, b, seconds=budget.seconds)
+    if isinstance(at_once, Proved):
+        return at_once
     reason = "nothing in the claim has few values"
     for cases in _splits(indices, a, b, longest):
         outcome = _all(cases, budget, deadline, [as_it_is] if written is None else [as_it_is, written])

@@ -17,7 +17,7 @@ from samesame.refine.outputs import Found
 from samesame.refine.placement import Mesh, Placement, piece
 from samesame.refine.sides import Sides
 from samesame.refine.sources import COTANGENT, Source
-from samesame.relate.domain import taken_for_granted as counted_enough
+from samesame.relate.counted import taken_for_granted as counted_enough
 from samesame.relate.layout import Layout, Whole, wholes
 
 _SHOWN = 3

@@ -13,7 +13,7 @@ from typing import Any
 
 from samesame.formula.assumptions import Assumption, Within
 from samesame.formula.expr import Expr, Extremum, add, maximum, minimum, mul
-from samesame.formula.sizes import canonical, size_text
+from samesame.formula.sizes import canonical
 from samesame.formula.tensor import Dim
 from samesame.graph import Graph, Node
 from samesame.operators.demands import Range, demands, is_integer, last
@@ -203,15 +203,6 @@ def inputs_in(node: Node) -> Iterator[Node]:
             yield from inputs_in(part)
     elif node.operator == "input":
         yield node
-
-
-def taken_for_granted(graph: Graph) -> Iterator[str]:
-    """What a program's shapes take for granted of the integers it counts: that none is beyond those asked for."""
-    for node in graph.nodes:
-        if packet(node.operator) == "aten.bincount":
-            counted = whole(node.args[0])
-            name = counted.name if counted.operator == "input" else f"what bincount counts at {node.origin.spoken}"
-            yield f"no element of {name} is above {size_text(last(node.shape[0]))}"
 
 
 def in_range(ranges: Mapping[str, Range], classes: Collection[str] = ()) -> list[Assumption]:

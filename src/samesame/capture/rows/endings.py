@@ -180,6 +180,20 @@ def scatter_add(rows: Rows, operation: Any, given: dict[str, Any]) -> Any:
     return rows.plainly(operation, given | {"index": rows.lookup(index), "src": rows.blank(source, dims, 0)}, "index")
 
 
+def bincount(rows: Rows, operation: Any, given: dict[str, Any]) -> Any:
+    """Rows that are not chosen are zeros, which weigh nothing or are taken off again: what stands in such rows is never
+    beyond what is counted."""
+    counted, weights = given["self"], given.get("weights")
+    selection = rows.of(counted, 0)
+    if selection is None or (weights is not None and rows.of(weights, 0) is not selection):
+        raise Mixes(TOGETHER)
+    index = rows.blank(counted, [0], 0)
+    if weights is not None:
+        return operation(**given | {"self": index, "weights": rows.blank(weights, [0], 0)})
+    found, others = operation(**given | {"self": index}), selection.mask.logical_not().sum()
+    return found - others * (torch.arange(len(found), device=found.device) == 0)
+
+
 def index_put(rows: Rows, operation: Any, given: dict[str, Any]) -> Any:
     """Rows are written over others, or added to them, at the positions of their own mask."""
     out, values = given["self"], given["values"]
@@ -285,6 +299,7 @@ ENDINGS: dict[str, Ending] = {
     "einsum": einsum,
     "index_add": index_add,
     "scatter_add": scatter_add,
+    "bincount": bincount,
     "index_put": index_put,
     "_index_put_impl": index_put,
     "index_copy": index_copy,
