@@ -469,7 +469,7 @@ def _masks(left: Graph, right: Graph) -> Iterator[str]:
             if mask is not None:
                 yield f"The buffer {name} of the {side} is taken as the mask that it holds: {mask}."
             if row is not None:
-                numbers = ", ".join(str(row[0] + k * row[1]) for k in range(3))
+                numbers = ", ".join(map(str, value.flatten()[:3].tolist()))
                 held = f"{numbers}, and so on, {value.numel()} of them"
                 yield f"The buffer {name} of the {side} is taken as the numbers that it holds: {held}."
 

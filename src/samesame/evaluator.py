@@ -308,8 +308,8 @@ class Grid:
                 longest = max((n for n in self.value(extent)[1].flat if n is not UNDEFINED), default=0)
                 self.positions[len(self.values)] = list(range(longest))
                 return (len(self.values),), np.arange(longest).astype(object)[None]
-            case ["load", leaf, indices] if all(self.kinds[p] == "int" for p in indices):
-                return self.load(self.leaf(leaf), [self.value(p) for p in indices])
+            case ["load", leaf, indices] if all(self.kinds[p] in ("int", "real") for p in indices):
+                return self.load(self.leaf(leaf), [self.index(p) for p in indices])
             case ["add" | "mul" as tag, parts]:
                 operation = np.add if tag == "add" else self.times if real else np.multiply
                 return self.arrays(lambda *arrays: reduce(operation, arrays), [self.number(p, real) for p in parts])
@@ -357,6 +357,11 @@ class Grid:
             case ["opaque", name, told, arguments, indices, kind]:
                 return self.opaque(f"{name} {told}", arguments, [self.value(p) for p in indices], kind)
         raise Stop(f"{row[:2]} is no part of a formula")
+
+    def index(self, place: int) -> Value:
+        """A node as an index. A real, such as what floor makes, is one where it is a whole number."""
+        whole = lambda x: UNDEFINED if isinstance(x, Infinity) or x % self.one else int(x // self.one)    # noqa: E731
+        return self.value(place) if self.kinds[place] == "int" else self.each(whole, [self.value(place)])
 
     def load(self, source: Any, indices: list[Value]) -> Value:
         def taken(draw: Any, *positions: Any) -> Any:

@@ -121,6 +121,20 @@ def test_a_rule_for_one_number_serves_all_where_it_does_not():
     assert not other.conditions                            # that −0.7 is not 0 goes without saying
 
 
+class Slow(Rulebook):
+    """A book to which a rule is long in coming."""
+
+    def learn(self, block, evidence, prove):
+        ends = time.thread_time() + 1.2
+        while time.thread_time() < ends:
+            pass
+
+
+def test_what_is_learnt_takes_no_time_of_other_proofs():
+    prover = Prover(book=Slow(), until=time.thread_time() + 1)
+    assert prover.decide(divided(0.3)) is not None and not prover.late
+
+
 def assuming(book: Rulebook, *assumptions: Holds) -> Rulebook:
     """The book whose one rule takes this for granted."""
     (key,) = book.known

@@ -10,7 +10,9 @@ from torch.nn import functional as F
 from samesame import check
 from samesame.certificate.replay import replay
 from samesame.evidence import Rung
-from samesame.relate.masks import counts, triangle
+from samesame.operators.execute import resolve
+from samesame.relate.joint import JointGraph, Slot
+from samesame.relate.masks import Counting, counts, triangle
 
 ONES = torch.ones(5, 7)
 TRIANGLES = {
@@ -69,14 +71,27 @@ def test_a_mask_with_another_diagonal_is_a_difference(diagonal):
     assert check(Buffered(0), Buffered(diagonal), GIVEN).verdict == "different"
 
 
+PLACE = torch.arange(3)
+ROWS, COLUMNS = PLACE.repeat_interleave(3), PLACE.repeat(3)
 COUNTS = {
-    "positions": (torch.arange(40)[None], (0, 1)),
-    "backwards": (torch.arange(9, 2, -1, dtype=torch.int32), (9, -1)),
-    "in steps": (torch.tensor([[-4], [-1], [2]]), (-4, 3)),
+    "positions": (torch.arange(40)[None], Counting(0, ((40, 1),))),
+    "backwards": (torch.arange(9, 2, -1, dtype=torch.int32), Counting(9, ((7, -1),))),
+    "in steps": (torch.tensor([[-4], [-1], [2]]), Counting(-4, ((3, 3),))),
+    "a plane": (torch.arange(12).reshape(3, 4), Counting(0, ((12, 1),))),
+    "each twice": (torch.tensor([5, 5, 6, 6, 7, 7]), Counting(5, ((3, 1), (2, 0)))),
+    "again and again": (torch.arange(4).repeat(3), Counting(0, ((3, 0), (4, 1)))),
+    "up and across": (ROWS[:, None] - ROWS, Counting(0, ((3, 1), (3, 0), (3, -1), (3, 0)))),
+    "relative to one another": (
+        5 * (ROWS[:, None] - ROWS + 2) + COLUMNS[:, None] - COLUMNS + 2,
+        Counting(12, ((3, 5), (3, 1), (3, -5), (3, -1))),
+    ),
     "two": (torch.tensor([0, 1]), None),
+    "any two by two": (torch.tensor([[4, 1], [6, 3]]), None),
     "all alike": (torch.zeros(5, dtype=torch.int64), None),
     "one out of turn": (torch.tensor([0, 1, 2, 4]), None),
-    "a plane": (torch.arange(12).reshape(3, 4), None),
+    "one out of turn in a plane": (torch.tensor([[0, 1, 2], [5, 6, 7], [10, 11, 13]]), None),
+    "steps that differ": (torch.tensor([[0, 1, 2], [5, 7, 9], [10, 13, 16]]), None),
+    "heads out of turn": (torch.tensor([[0, 1, 2], [5, 6, 7], [11, 12, 13], [15, 16, 17]]), None),
     "reals": (torch.arange(5.0), None),
     "truth values": (torch.tensor([False, True, True]), None),
     "wrapped around": (torch.tensor([0, 2**62, -(2**63)]), None),
@@ -87,6 +102,25 @@ COUNTS = {
 def test_numbers_that_count_are_told(name):
     value, found = COUNTS[name]
     assert counts(value) == found
+
+
+@pytest.mark.parametrize("name", [name for name, (_, found) in COUNTS.items() if found])
+def test_numbers_that_count_are_what_is_entered_for_them(name):
+    """The graph of terms holds operators that make them, and no constant."""
+    value, _ = COUNTS[name]
+    joint = JointGraph()
+    joint.add_constant(value)
+    made = dict[int, torch.Tensor]()
+    for term, type_ in joint.types.items():
+        args, kwargs = joint.given(term)
+        of = [made[part] for part in joint.egraph.term(term).arguments]
+        made[term] = resolve(joint.egraph.term(term).operator)(*(_filled(part, of) for part in args), **dict(kwargs))
+        assert tuple(made[term].shape) == type_.shape
+    assert torch.equal(made[term], value.long())
+
+
+def _filled(argument, tensors):
+    return tensors[argument.position] if isinstance(argument, Slot) else argument
 
 
 class Embedded(nn.Module):

@@ -34,6 +34,7 @@ from samesame.formula.extreme_places import at_its_place
 from samesame.formula.functions import exp, power, truth_of
 from samesame.formula.generic import in_generic_position, windows_in_generic_position
 from samesame.formula.guards import Guards, Literal
+from samesame.formula.idle import without_idle_clamps
 from samesame.formula.inside import inner_atoms, ratios_in
 from samesame.formula.labelling import labellings
 from samesame.formula.laws import LAWS
@@ -547,6 +548,7 @@ UNDIVIDED: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
 STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("the difference cancels", lambda form: form),
     ("look-ups are in range", where_lookups_reach),
+    ("no index is clamped where its conditions hold", without_idle_clamps),
     ("small sums written out", unrolled),
     ("integers by thresholds", by_thresholds),
     ("what labels choose written out", pinned_labels),

@@ -144,11 +144,11 @@ def generalise_sizes(
         general.proofs = general.attempts = general.by_rule = 0
         general.budget = replace(prover.budget, seconds=SYMBOLIC_SECONDS)
         started = time.thread_time()
-        general.until = started + left
+        general.until = until = started + left
         there = _at_all_sizes(found, relation, values, general, progress, here.relating)
         if isinstance(there, Generalised) and (more := [one for one in provisos_of(there) if one not in told]):
             there = f"the proof for all of them holds if {' and if '.join(more)}"
-        left -= time.thread_time() - started
+        left -= time.thread_time() - started - (general.until - until)
         seconds += general.seconds
         if isinstance(there, Generalised) and lowest(there) >= Rung.PROVED_ALIKE:
             there.sizes, best = replace(_sizes_of(found), shapes=_shapes(graphs[0])), there

@@ -31,7 +31,7 @@ from samesame.operators.shapes import NARROW
 from samesame.operators.table import UNINITIALISED, packet
 from samesame.relate.domain import demanded, positions
 from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
-from samesame.relate.masks import Triangle, counts, triangle
+from samesame.relate.masks import Counting, Triangle, counts, triangle
 
 HUGE = 1e30  # a number as large stands for infinity
 _SEEN = 4096
@@ -196,8 +196,8 @@ class JointGraph:
         wide = widened(value)
         if is_table(wide):
             whole = self._stretched(wide)
-        elif wide.dtype == torch.int64 and (row := counts(wide)) is not None:
-            whole = self._counted(wide, *row)
+        elif wide.dtype == torch.int64 and (counting := counts(wide)) is not None:
+            whole = self._counted(wide, counting)
         else:
             mask = triangle(wide)
             whole = self._constant_leaf(wide) if mask is None else self._masked(wide, mask)
@@ -229,12 +229,29 @@ class JointGraph:
         made = self.add(mask.operator, ((Slot(0), mask.diagonal), ()), (leaf,), self.types[leaf])
         return self.add_layout(reshaped(Whole("made"), mask.shape, tuple(wide.shape)), {"made": made})
 
-    def _counted(self, wide: torch.Tensor, first: int, step: int) -> int:
-        """Numbers that count up or down, in this shape."""
-        ends = first, first + step * wide.numel(), step
-        row = self.add("aten.arange.start_step", (ends, ()), (), Typed((wide.numel(),), "int"))
-        self.values[row] = wide.flatten()
-        return self.add_layout(reshaped(Whole("row"), (wide.numel(),), tuple(wide.shape)), {"row": row})
+    def _counted(self, wide: torch.Tensor, counting: Counting) -> int:
+        """Numbers that count up or down along digits of their place: a row for each digit, all these added, in this
+        shape."""
+        sizes, start, made = tuple(size for size, _ in counting.digits), counting.first, list[int]()
+        for place, (size, step) in enumerate(counting.digits):
+            if step:
+                made.append(self._counting_row((start, start + step * size, step), size, len(sizes) - place))
+                start = 0
+        whole = made[0]
+        for other in made[1:]:
+            shape = self.types[whole].shape
+            along = tuple(map(max, shape, (1,) * (len(shape) - len(self.types[other].shape)) + self.types[other].shape))
+            whole = self.add("aten.add.Tensor", ((Slot(0), Slot(1)), ()), (whole, other), Typed(along, "int"))
+        if self.types[whole].shape != sizes:
+            whole = self.add("aten.expand.default", ((Slot(0), sizes), ()), (whole,), Typed(sizes, "int"))
+        return self.add_layout(reshaped(Whole("made"), sizes, tuple(wide.shape)), {"made": whole})
+
+    def _counting_row(self, ends: tuple[int, int, int], size: int, rank: int) -> int:
+        """So many numbers from the first of the ends to before the second, in steps, along the first dimension of so
+        many."""
+        row = self.add("aten.arange.start_step", (ends, ()), (), Typed((size,), "int"))
+        self.values[row] = torch.arange(*ends)
+        return self.add_layout(reshaped(Whole("row"), (size,), (size, *(1,) * (rank - 1))), {"row": row})
 
     def _constant_leaf(self, wide: torch.Tensor) -> int:
         shape, kind = tuple(wide.shape), _told_apart(str(wide.dtype).removeprefix("torch."))

@@ -9,7 +9,7 @@ name; what a name stands for (values, a formula, a node of a graph) is up to who
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import torch
 
-from samesame.formula.expr import add, mul
+from samesame.formula.expr import Mul, Num, add, mul
 from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
 
@@ -260,16 +260,28 @@ def over_symbols_of(layout: Layout, shapes: Mapping[str, tuple[Dim, ...]], yours
 
 
 def _in_digits(own: tuple[Dim, ...], digits: tuple[Dim, ...]) -> tuple[Dim, ...] | None:
-    """The sizes of `own`, those which are numbers cut into digits; None where a symbol would have to be cut."""
-    found, left = list[Dim](), [size for size in digits if isinstance(size, int)]
-    for size in own:
-        taken, left = left[:1], left[1:]
-        while isinstance(size, int) and left and prod(taken) < size:
-            taken.append(left.pop(0))
-        if not taken or (isinstance(size, int) and prod(taken) != size):
-            return None
-        found += taken if isinstance(size, int) else [size]
-    return None if left else tuple(found)
+    """The sizes of `own` in so many digits, of which each symbol is one, the first of those that its size is cut into;
+    None where it would have to be cut itself."""
+    if not own:
+        return None if digits else ()
+    for symbolic, number in _cuttings(own[0]):
+        left = digits[len(symbolic) :] if len(symbolic) <= len(digits) else None
+        taken = next((k for k in range(len(left) + 1) if prod(left[:k]) == number), None) if left is not None else None
+        rest = _in_digits(own[1:], left[taken:]) if left is not None and taken is not None else None
+        if left is not None and rest is not None:
+            return (*symbolic, *left[:taken], *rest)
+    return None
+
+
+def _cuttings(size: Dim) -> Iterator[tuple[tuple[Dim, ...], int]]:
+    """What of a size is a digit as it is, and the number that may be cut: of 4·B all of it, or B in front of 4."""
+    if isinstance(size, int):
+        yield (), size
+        return
+    yield (size,), 1
+    match size:
+        case Mul((Num(number), *others)) if number.denominator == 1:
+            yield (mul(*others),), int(number)
 
 
 def takes_all(layout: Layout) -> bool:

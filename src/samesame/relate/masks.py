@@ -3,6 +3,8 @@
 One program keeps a causal mask in a buffer, the other makes it when it runs, or has a kernel that knows no other. What
 such a buffer holds is a fact about positions (j ≤ i), and a proof needs that fact; the bare numbers hide it. Likewise
 for positions themselves: a row that counts 0, 1, 2, … is looked up in a table, where the other program cuts the table.
+A window's positions relative to one another count, too, in two digits for each: 5·(a − c) + b − d at row 3·a + b and
+column 3·c + d.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ import math
 from dataclasses import dataclass
 
 import torch
+
+ENOUGH = 3                  # elements for each digit: two of them fit any two numbers
+FAR = 1 << 53               # from 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,16 @@ class Triangle:
         return f"{said} where j {'≥' if self.upper else '≤'} i{away}, and nothing elsewhere, for {rows} × {columns}"
 
 
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """Integers that go up or down evenly along each digit of their place among all: `first` at the place of which all
+    digits are 0, and for each digit how many values it takes and the step from one to the next. The last digit turns
+    first."""
+
+    first: int
+    digits: tuple[tuple[int, int], ...]
+
+
 def triangle(value: torch.Tensor) -> Triangle | None:
     """The triangle that a tensor holds, whatever dimensions of size one it has besides."""
     rest = [size for size in value.shape if size != 1]
@@ -53,14 +68,25 @@ def triangle(value: torch.Tensor) -> Triangle | None:
     return None
 
 
-def counts(value: torch.Tensor) -> tuple[int, int] | None:
-    """The first number and the step of a row of at least three integers that go up or down evenly, whatever dimensions
-    of size one it has besides; None of anything else."""
+def counts(value: torch.Tensor) -> Counting | None:
+    """How integers count, at least three for each digit of their places; None of anything else, and of one number
+    throughout."""
     row = value.flatten()
-    integers = value.dtype in (torch.int64, torch.int32, torch.int16, torch.int8)
-    if not integers or len(row) < 3 or max(value.shape) != len(row):
+    if value.dtype not in (torch.int64, torch.int32, torch.int16, torch.int8) or len(row) < ENOUGH:
         return None
-    steps = torch.diff(row.to(torch.int64))
-    first, step = int(row[0]), int(steps[0])
-    even = step and bool((steps == step).all()) and int(row[-1]) == first + step * (len(row) - 1)  # nothing wrapped
-    return (first, step) if even else None
+    heads, digits = row.to(torch.int64), list[tuple[int, int]]()
+    first, least, most = int(heads[0]), int(heads.min()), int(heads.max())
+    if least == most or least < -FAR or most > FAR:                        # no difference wraps around
+        return None
+    while len(heads) > 1:
+        steps = torch.diff(heads)
+        ends = (steps != steps[0]).nonzero()
+        size, step = int(ends[0]) + 1 if len(ends) else len(heads), int(steps[0])
+        if len(heads) % size:
+            return None
+        rows = heads.view(-1, size)
+        if not torch.equal(rows, rows[:, :1] + step * torch.arange(size)):
+            return None
+        digits.insert(0, (size, step))
+        heads = rows[:, 0]
+    return Counting(first, tuple(digits)) if len(row) >= ENOUGH * len(digits) else None

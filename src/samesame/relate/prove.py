@@ -225,13 +225,15 @@ class Prover:
         return replace(found, proof=name)
 
     def _learn(self, block: Block, evidence: Evidence, spent: float) -> None:
-        """Make a rule of it, as general as can be in little more of the thread's time than it took."""
-        started = time.monotonic()
+        """Make a rule of it, as general as can be in little more of the thread's time than it took, which is no time of
+        the proofs that are still to come."""
+        started, busy = time.monotonic(), time.thread_time()
         budget = replace(self.budget, seconds=min(self.budget.seconds, LEARNING + LEARNING_TIMES * spent))
         learner = replace(self, budget=budget, sizes={})
         of_itself = replace(evidence, rung=Rung.PROVED) if evidence.rung is Rung.PROVED_ALIKE else evidence
         self.book.learn(block, of_itself, learner.prove)
         self.learning += time.monotonic() - started
+        self.until += time.thread_time() - busy
 
     def prove(self, block: Block) -> Evidence | str:
         """Evidence, or the reason why there is none. Guards against extremes are left out only if nothing else
