@@ -12,11 +12,14 @@ pytest.importorskip("triton")
 import torch
 
 from samesame.kernels.host.interpret import interpret
+from samesame.kernels.host.launches import capture_launches
 from samesame.lift import lift
+from samesame.lift.draws import sizes_to_try
+from samesame.lift.example import Example
 from samesame.lift.tried import Tried, is_chosen_alike
 
 FILE = Path(__file__).parents[1] / "launches" / "padding.py"
-KERNELS = ("group_norm",)
+KERNELS = ("group_norm", "layer_norm", "softmax", "mean", "maximum", "minimum")
 
 
 def target(name: str) -> str:
@@ -35,6 +38,36 @@ def test_lanes_that_are_not_masked_differ_with_a_case(name: str) -> None:
 def test_the_same_with_a_mask_is_the_same(name: str) -> None:
     verdict = lift(target(name), f"{FILE}:{name}")
     assert (verdict.verdict, verdict.against) == ("verified", "same"), verdict.against_detail
+
+
+def written(name: str) -> dict[str, int]:
+    return dict(Example(target(name), None, capture_launches(target(name))).written)
+
+
+def test_a_number_that_the_host_chooses_is_none_that_it_writes_down() -> None:
+    """Each launch has a constant 64, and rows of 64 elements."""
+    assert written("chosen") == {} and written("written_down") == {"N": 64}
+
+
+def test_without_parameters_nobody_says_which_numbers_are_sizes() -> None:
+    assert sorted(written("without_parameters").values()) == [50, 64]
+
+
+def test_rows_differ_at_other_numbers_of_them_though_their_length_is_written_down() -> None:
+    verdict = lift(target("largest_of_columns"), f"{FILE}:largest_of_columns")
+    assert verdict.against == "different" and verdict.against_counterexample["sizes"]["N"] == 64
+
+
+def test_a_kernel_is_not_tried_at_sizes_that_its_verdict_leaves_out() -> None:
+    """Without a mask it is right for whole tiles alone, and that is said. What erf² is as a gamma function is not
+    proved."""
+    verdict = lift(target("erf_of_whole_tiles"), f"{FILE}:erf")
+    assert "N = 64" in verdict.kernels[0].headline and verdict.kernels[0].verdict == "verified"
+    assert verdict.against == "undecided", verdict.against_detail
+
+
+def test_rows_are_as_short_as_a_tile_can_be_chosen_for() -> None:
+    assert 33 in {sizes["N"] for sizes in sizes_to_try({"M": 4, "N": 64}, [], [64])}
 
 
 def test_normal_numbers_lie_on_the_sides_of_zero_that_are_asked_for() -> None:
