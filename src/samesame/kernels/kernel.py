@@ -88,8 +88,9 @@ def lift_launch(launch: Launch, settings: Settings | None = None) -> KernelVerdi
     started = time.perf_counter()
     with clock.limited(settings.seconds):
         verdict = _in_rows(launch, settings)
-        fixed = launch.written_down
-        if fixed and verdict.verdict != "verified" and clock.left():
+        for fixed in launch.held_in_turn() if verdict.verdict != "verified" else ():
+            if verdict.verdict == "verified" or not clock.left():
+                break
             other = _in_rows(launch.at(fixed), settings)
             if other.verdict == "verified" or tells_more(other, verdict):
                 other.demand(f"{name} = {n}" for name, n in fixed.items())

@@ -5,11 +5,12 @@ symbols were when the launch was recorded; `guards` are conditions under which t
 `constants` are the numbers that are written into the launch, such as block sizes. `trusted` says at which sizes the
 host would launch like this, and so a failure counts: at all "sizes" that the guards allow, at the "example" only, as
 the host chose a number by a size or wrote one down that a size has, or at "none", as nothing is known of the host.
+`certain` says which sizes the host has written down, and not chosen a number by; it may have to run the host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -97,6 +98,7 @@ class Launch:
     told: Mapping[str, Expr] = field(default_factory=dict)
     ranges: Mapping[str, tuple[Expr, Expr]] = field(default_factory=dict)
     values: Callable[[str], Any] | None = field(default=None, repr=False)
+    certain: Callable[[], Mapping[str, int]] | None = field(default=None, repr=False)
 
     def at(self, sizes: Mapping[str, int]) -> Launch:
         """The same launch with some sizes held to numbers."""
@@ -131,6 +133,17 @@ class Launch:
                 if len(own) > 1 and len(numbers) == len(shape) and prod(numbers) in self.constants:
                     found |= {size.name for size in own}
         return {name: n for name, n in self.example.items() if name in found}
+
+    def held_in_turn(self) -> Iterator[dict[str, int]]:
+        """What may be held to the example where not all is proved: sizes that are written down for certain, then all
+        that may be."""
+        down = self.written_down
+        certain = self.certain() if down and self.certain is not None else down
+        few = {name: n for name, n in down.items() if name in certain}
+        if few and few != down:
+            yield few
+        if down:
+            yield down
 
     def programs(self, axis: int) -> Expr:
         """How many programs there are along an axis."""

@@ -29,6 +29,7 @@ SMALL = (2, 3, 5)
 MOST_ELEMENTS = 1 << 18  # of all sizes multiplied, that are tried
 MOST_TILE = 1 << 11
 SEEDS = 4
+ENDS = ((1, 1), (0.5, 1), (2, 1), (1, 0), (1, -1))  # of tiles: how many, and how many elements more
 FEW = np.array([-2, -1, -1, 0, 1, 2, 3, 7])
 
 
@@ -71,9 +72,10 @@ def sizes_to_try(
 
 def lengths(own: int, tiles: Sequence[int]) -> Iterator[int]:
     """Lengths that a size may have: small ones and such at the ends of tiles in turns, first those that leave a little
-    for one more tile; and its own, more or less one."""
+    for one more tile, and the shortest that a tile is chosen for as the next power of two; and its own, more or less
+    one."""
     known = sorted({tile for tile in tiles if 1 < tile <= MOST_TILE})
-    ends = [times * tile + more for times, more in ((1, 1), (2, 1), (1, 0), (1, -1)) for tile in known]
+    ends = [int(times * tile) + more for times, more in ENDS for tile in known]
     yield from (n for pair in zip_longest(SMALL, ends) for n in pair if n is not None)
     yield from (own - 1, own + 1)
 

@@ -3,26 +3,34 @@
 A kernel that is right where 0 ≤ labels[…] < V is right for this launch only if its labels are. So the function is run
 once in Triton's interpreter, when something first asks for it, and each launch's tensors are looked at as they are just
 before it. What cannot be run is said; nothing is taken to hold because it could not be looked at.
+
+A number that a launch has and that is as large as a size (BLOCK = 64 for rows of 64) may be that size, written down: at
+others the launch is none that anybody means. Or the host code has chosen it by the size, and says so where it is asked
+for twice as much.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from samesame.evidence import Refused
-from samesame.formula.expr import Expr
+from samesame.formula.expr import Expr, Size, Unsupported
 from samesame.formula.sizes import value_at
-from samesame.kernels.front import passed_of
+from samesame.kernels.front import launch_of, passed_of
 from samesame.lift.numerics import plain, seen
 from samesame.programs.alone import on_behalf
 
 SECONDS = 30.0  # for the run
+SOON = 2.0  # for one at other sizes, of which only the numbers are looked at that launches get
+SMALL = 3  # a size that makes runs short
 
 
 def run_at(target: Any, inputs: Any, captured: Any, sizes: Mapping[str, int], **how: Any) -> Any:
@@ -45,6 +53,16 @@ def run_at(target: Any, inputs: Any, captured: Any, sizes: Mapping[str, int], **
     return replace(run, sizes=whole)
 
 
+def left_as_they_are(recorded: Any, run: Any) -> Iterator[int]:
+    """The whole numbers of a recorded launch that it has in a run at other sizes, too."""
+    there = run.executions[recorded.call]
+    same = there.kernel == recorded.kernel
+    numbers = {**recorded.arguments, **recorded.constexprs}
+    pairs = [(n, there.scalars.get(name) if same else n) for name, n in numbers.items()]
+    pairs += zip(recorded.grid, there.grid if same else recorded.grid, strict=True)
+    yield from (n for n, other in pairs if type(n) is int and n == other)
+
+
 class Example:
     """One run of a captured launch function, made when it is asked for."""
 
@@ -61,6 +79,43 @@ class Example:
                 return apart.submit(on_behalf(interpret), self.target, self.inputs, timeout=SECONDS).result()
         except Refused as refused:
             return str(refused)
+
+    @cached_property
+    def written(self) -> Mapping[str, int]:
+        """The sizes that are known to be as in the example alone where the host code launches like this: those that a
+        launch has as numbers, and beside these what is no parameter; all of them, where the host asks something of
+        sizes that no condition says."""
+        captured, sizes = self.captured, dict(self.captured.sizes)
+        if captured.unread or not all(chosen.startswith("next_power_of_2(") for chosen in captured.choices):
+            return sizes
+        varying = {n.name for n in captured.parameters.values() if isinstance(n, Size)} - self.certain.keys()
+        return {name: n for name, n in sizes.items() if self.certain and name not in varying}
+
+    @cached_property
+    def certain(self) -> Mapping[str, int]:
+        """The sizes that launches have as numbers, but for those by which the host code chooses the number."""
+        try:
+            launches = [(recorded, launch_of(recorded, self.captured)) for recorded in self.captured.launches]
+        except Refused:
+            return dict(self.captured.sizes)  # of arguments that no kernel takes
+        found = {name: n for _, launch in launches for name, n in launch.written_down.items()}
+        if not found or not self.captured.choices:
+            return found
+        run = self.at_twice(found)
+        if run is None or [recorded.call for recorded, _ in launches] != [*range(len(run.executions))]:
+            return found  # or a launch has several configurations, each with numbers of its own
+        kept = (replace(launch, constants=tuple(left_as_they_are(one, run))) for one, launch in launches)
+        return {name: n for launch in kept for name, n in launch.written_down.items()}
+
+    def at_twice(self, some: Mapping[str, int]) -> Any:
+        """A run where some sizes are above twice as long, or just that, and the others short, or as in the example;
+        None where there is none, or it takes long."""
+        short = dict.fromkeys(self.captured.sizes, SMALL)
+        for others, more in product((short, {}), (1, 0)):
+            sizes = {**others, **{name: 2 * n + more for name, n in some.items()}}
+            with suppress(Refused, Unsupported):
+                return run_at(self.target, self.inputs, self.captured, sizes, timeout=SOON)
+        return None
 
     def input(self, name: str) -> Any:
         """What an example tensor holds before the first launch; None where it cannot be run."""

@@ -26,6 +26,7 @@ from samesame.kernels.formulas.present import presentable
 from samesame.kernels.front import launch_of, passed_of, scalar, times_written
 from samesame.kernels.host.sizes import SHORT
 from samesame.kernels.host.written import AsWritten
+from samesame.kernels.indices.integers import equal
 from samesame.kernels.indices.solver import with_fact
 from samesame.kernels.kernel import Settings, all_told, lift_launch
 from samesame.kernels.launch import Argument, Launch, Memory
@@ -228,10 +229,11 @@ class Attempt:
                 verdict.against_detail += f", in a case that no run shows: {case['replayed'].removeprefix('no: ')}"
         if verdict.verdict == "undecided" and not captured.refused:
             assumed = (c for k, _ in self.launched for c in k.assumed)
-            conditions = dict.fromkeys((*captured.guards, *captured.chosen, *assumed))
-            tiles = tiles_of(captured) if is_free(captured) else ()
+            held = {name: n for k, _ in self.launched for name, n in k.held.items()}
+            held |= self.example.written if self.example is not None else {}
+            conditions = dict.fromkeys((*captured.guards, *captured.chosen, *assumed, *as_conditions(held)))
             tried = Tried(target, inputs, captured, self.launched, verdict, self.reference, self.configuration)
-            tried.run(list(conditions), tiles)
+            tried.run(list(conditions), tiles_of(captured))
 
 
 def attempted(
@@ -287,7 +289,8 @@ def prepared(recorded: Any, captured: Any, lifted: Mapping[int, Sequence[KernelV
     inputs = {view.memory for _, view in captured.inputs}
     changed = {one.name for one in views.values() if one.view.memory in written & inputs}
     stated = {name: claims for name, claims in launch.stated.items() if name not in changed}
-    launch = replace(launch, arguments=arguments, made=made, values=example.values(recorded), stated=stated)
+    launch = replace(launch, arguments=arguments, made=made, stated=stated)
+    launch = replace(launch, values=example.values(recorded), certain=lambda: example.certain)
     return with_infinities(launch, captured, recorded, lifted)
 
 
@@ -416,30 +419,27 @@ def compared_as_read(
     order = {k: lifted[call] for k, call in enumerate(sorted(lifted))}
     inputs = inputs_of(captured, ranges)
     outputs = composed(captured, order, inputs)
-    tiles = tiles_of(captured) if is_free(captured) else ()
+    kept = list(as_conditions(example.written))
     given = parts_of(captured, inputs) | inputs
     if captured.worked:
         taken = taken_by(reference, given, captured.by_every_name(captured.sizes))
         made = made_of(captured, inputs, taken.keys() & inputs.keys())
         outputs = [in_terms_of(whole, made) for whole in outputs]
-    launched = Launched(given, outputs, captured.sizes, assumed, tiles, data, sums, example.input, captured.parameters)
+    tiles = tiles_of(captured)
+    launched = Launched(
+        given, outputs, captured.sizes, assumed, tiles, kept, data, sums, example.input, captured.parameters
+    )
     return compare_with(reference, launched, held)
+
+
+def as_conditions(held: Mapping[str, int]) -> Iterator[Expr]:
+    """That some sizes are as in the example."""
+    return (equal(Size(name, 2), n) for name, n in held.items())
 
 
 def tiles_of(captured: Any) -> tuple[int, ...]:
     """The numbers that launches have and that sizes may be longer or shorter than."""
     return tuple(sorted({n for launch in captured.launches for n in launch.constexprs.values() if type(n) is int}))
-
-
-def is_free(captured: Any) -> bool:
-    """Whether the host code would launch like this at other sizes, too, wherever the conditions on sizes hold that it
-    is known to have."""
-    if captured.unread or not all(chosen.startswith("next_power_of_2(") for chosen in captured.choices):
-        return False
-    try:
-        return not any(launch_of(recorded, captured).written_down for recorded in captured.launches)
-    except Refused:
-        return False  # of arguments that no kernel takes
 
 
 def launch_of_file(path: Path) -> Launch:

@@ -103,13 +103,15 @@ class Comparison:
 @dataclass(frozen=True)
 class Launched:
     """What a launch gives: formulas over its inputs, for the sizes of which conditions are assumed. A difference is
-    looked for at sizes around the ends of `tiles`, if there are any, and on integers that are as `data` says."""
+    looked for at sizes around the ends of `tiles`, if there are any, for which more is `kept`, and on integers that are
+    as `data` says."""
 
     inputs: Inputs
     outputs: Sequence[Tensor]
     example: Mapping[str, int]
     assumed: Sequence[Expr] = ()
     tiles: Sequence[int] = ()
+    kept: Sequence[Expr] = ()
     data: Mapping[str, Held] = field(default_factory=dict)
     sums: Sequence[Sum] = ()  # limits on sums of integers' elements
     held_by: Callable[[str], torch.Tensor | None] = lambda _: None  # what a tensor holds in the example, if known
@@ -250,7 +252,7 @@ def compared_at(
     named = named_in_shapes(launched.outputs, wanted, example)
     if not named.items() <= terms.held.items():
         return compared_at({**terms.held, **named}, least, launched, found)
-    conditions = [with_sizes(condition, terms.held) for condition in launched.assumed]
+    conditions = [with_sizes(condition, terms.held) for condition in (*launched.assumed, *launched.kept)]
     conditions += [integers.at_most(n, Size(name, 2)) for name, n in longer.items() if name not in terms.held]
     free = {name: n for name, n in example.items() if name not in terms.held}
     tried = list(sizes_to_try(free, conditions, launched.tiles)) if launched.tiles else [free]

@@ -4,6 +4,11 @@ Nothing is claimed for want of a proof, and a wrong kernel is often one that no 
 the comparison is open, the function runs at the example's sizes and at others that keep the printed conditions, a few
 seconds in all. An access that leaves its tensor, two programs at one element, a result that changes with undefined
 values or that is far from the reference's is violated, with the case. What no run shows stays open.
+
+Where numbers are drawn around zero, so is their mean, and a lane that is not masked adds next to nothing; nor is a zero
+among them ever their maximum. So the tensors that `randn` draws lie on one side of zero in further runs: all below it,
+or in turn above and below. A mask that is made of them may then hide all, which nobody means, and a sum of exponentials
+may be too large for floats: a run in which what is chosen is something else, or that leaves the numbers, shows nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +18,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -30,7 +37,11 @@ from samesame.lift.parameters import taken_by
 from samesame.lift.replayed import Rerun, changes_with_undefined, garbage_left, is_off
 
 SECONDS = 3.0  # for all runs
-SEEDS = (0, 1)  # a result is another one only if it is so on both
+AGAIN = 1  # the seed of a second draw: a result is another one only if it is so on both
+SIDES: dict[tuple[int, ...], str] = {  # of zero, on which tensors that `randn` draws lie in turn, and how that is said
+    (-1,): "by randn, all below zero",
+    (1, -1): "by randn, tensors in turn above and below zero",
+}
 FAR = 1e-2  # of the largest value, in a kernel that computes in single precision or better
 FAR_HALF = 1e-1  # in one that has shorter floats anywhere
 HALF = re.compile(r"\b(bf16|f16|f8\w*)\b")
@@ -55,15 +66,28 @@ class Tried:
         unread = any(kernel.unsupported for kernel, _ in self.launched)
         example = dict(self.captured.sizes)
         for sizes in sizes_to_try(example, conditions, tiles, capped=unread) if tiles else [example]:
-            for given in ({}, self.extremes(sizes)) if self.is_open() else ({},):
-                if time.thread_time() > self.until or not (self.is_open() or self.open_obligations()):
-                    return
-                try:
-                    self.look(sizes, [self.at(sizes, seed=seed, given=given) for seed in SEEDS], bool(given))
-                except (Refused, Unsupported):
-                    break  # the host does not go through with these sizes
-                if not self.unbounded:
-                    break
+            try:
+                for how, run in self.runs(sizes):
+                    self.look(sizes, run, how)
+                    if self.is_over():
+                        return
+            except (Refused, Unsupported):
+                continue  # the host does not go through with these sizes
+
+    def is_over(self) -> bool:
+        return time.thread_time() > self.until or not (self.is_open() or self.open_obligations())
+
+    def runs(self, sizes: Mapping[str, int]) -> Iterator[tuple[dict[str, Any], Any]]:
+        """Runs at some sizes, each with how it was drawn: as ever, then, as long as the comparison is open, on one side
+        of zero, and on integers from the ends of their dtype."""
+        own = self.at(sizes)
+        yield {}, own
+        for sides in SIDES if own.normal else ():
+            if self.is_open() and is_chosen_alike(own, run := self.at(sizes, sides=sides)):
+                yield {"sides": sides}, run
+        if self.is_open() and self.unbounded:
+            given = self.extremes(sizes)
+            yield {"given": given}, self.at(sizes, given=given)
 
     def at(self, sizes: Mapping[str, int], **how: Any) -> Any:
         left = max(0.1, self.until - time.thread_time())
@@ -106,38 +130,55 @@ class Tried:
             if obligation.state == "undecided" and obligation.name in SHOWN
         ]
 
-    def look(self, sizes: Mapping[str, int], runs: Sequence[Any], drawn: bool) -> None:
-        """What runs at some sizes show of all that is open. `drawn`: on integers that are not the example's own."""
-        if self.is_in_range(sizes, runs[0]):
-            for kernel, recorded, obligation in self.open_obligations():
-                if obligation.name in OWN_NUMBERS and (drawn or self.agrees(runs[0])):
-                    continue
-                if obligation.name == "undefined" and drawn:
-                    continue  # the run without undefined values is of the example's own numbers
-                seen = runs[0].executions[recorded.call : recorded.call + 1]
-                if not seen or seen[0].kernel != recorded.kernel:
-                    continue
-                rerun = Rerun(self.target, self.inputs, self.captured, recorded, kernel, dict(sizes))
-                rerun.whole = runs[0]
-                case = SHOWN[obligation.name](rerun, obligation)
-                if case is not None:
-                    obligation.state = "violated"
-                    obligation.detail = case.pop("detail")
-                    obligation.counterexample = {"sizes": dict(sizes), **case, "replayed": "yes"}
-                    obligation.place = case.get("line", obligation.place)
-                    if obligation not in kernel.obligations:
-                        kernel.obligations.append(obligation)
+    def look(self, sizes: Mapping[str, int], run: Any, how: Mapping[str, Any]) -> None:
+        """What a run at some sizes shows of all that is open; `how` it was drawn, if not as the launch function does.
+        """
+        if self.is_in_range(sizes, run):
+            self.look_at_obligations(sizes, run, bool(how))
         races = any(o.name == "race" and o.state != "proved" for kernel, _ in self.launched for o in kernel.obligations)
         if races and dict(sizes) != dict(self.captured.sizes):
             return  # what the last program stores is no result, and data at other sizes may be as nobody means it
         if self.is_open():
-            found = [case for run in runs if (case := self.difference(run)) is not None]
-            if "shapes" in str(found[:1]) and dict(sizes) != dict(self.captured.sizes):
-                return  # the reference has numbers that the launch calls sizes
-            if len(found) == len(runs):
-                self.verdict.against = "different"
-                self.verdict.against_detail = "the launch gives something else where it is run"
-                self.verdict.against_counterexample = {"sizes": dict(sizes), **found[0], "replayed": "yes"}
+            self.look_at_results(sizes, run, how)
+
+    def look_at_obligations(self, sizes: Mapping[str, int], run: Any, drawn: bool) -> None:
+        """`drawn`: on numbers that are not the example's own."""
+        for kernel, recorded, obligation in self.open_obligations():
+            if obligation.name in OWN_NUMBERS and (drawn or self.agrees(run)):
+                continue
+            if obligation.name == "undefined" and drawn:
+                continue  # the run without undefined values is of the example's own numbers
+            seen = run.executions[recorded.call : recorded.call + 1]
+            if not seen or seen[0].kernel != recorded.kernel:
+                continue
+            rerun = Rerun(self.target, self.inputs, self.captured, recorded, kernel, dict(sizes))
+            rerun.whole = run
+            case = SHOWN[obligation.name](rerun, obligation)
+            if case is not None:
+                obligation.state = "violated"
+                obligation.detail = case.pop("detail")
+                obligation.counterexample = {"sizes": dict(sizes), **case, "replayed": "yes"}
+                obligation.place = case.get("line", obligation.place)
+                if obligation not in kernel.obligations:
+                    kernel.obligations.append(obligation)
+
+    def look_at_results(self, sizes: Mapping[str, int], run: Any, how: Mapping[str, Any]) -> None:
+        """A run that is far from the reference is drawn once more, and the launch is different if that one is, too."""
+        first = self.shown(run, how)
+        if first is None or ("shapes" in str(first) and dict(sizes) != dict(self.captured.sizes)):
+            return  # or the reference has numbers that the launch calls sizes
+        if self.shown(self.at(sizes, seed=AGAIN, **how), how) is not None:
+            told = {"drawn": SIDES[how["sides"]]} if "sides" in how else {}
+            self.verdict.against = "different"
+            self.verdict.against_detail = "the launch gives something else where it is run"
+            self.verdict.against_counterexample = {"sizes": dict(sizes), **told, **first, "replayed": "yes"}
+
+    def shown(self, run: Any, how: Mapping[str, Any]) -> dict[str, Any] | None:
+        """A difference from the reference; between numbers, if the run is on one side of zero."""
+        found = self.difference(run)
+        if found is None or "sides" not in how or "shapes" in found["run"]:
+            return found
+        return found if all(isfinite(found["run"][side]) for side in ("interpreter", "torch")) else None
 
     def is_in_range(self, sizes: Mapping[str, int], run: Any) -> bool:
         """Whether integers, which may serve as indices, are as they have to be at other sizes than the example's."""
@@ -196,6 +237,17 @@ def answers(
                 yield tree_leaves(reference(**taken))
         except Exception:
             continue  # it has no such operator on the CPU, or refuses these sizes
+
+
+def is_chosen_alike(one: Any, other: Any) -> bool:
+    """Whether tensors that choose (integers and masks) are the same before anything is launched in two runs."""
+
+    def chosen(run: Any) -> list[torch.Tensor]:
+        launched = [held for first in run.executions[:1] for held in first.before.values()]
+        return [held for held in (*run.inputs.values(), *launched) if not held.is_floating_point()]
+
+    pairs = list(zip_longest(chosen(one), chosen(other)))
+    return all(a is not None and b is not None and torch.equal(a, b) for a, b in pairs)
 
 
 def same_numbers(a: Sequence[torch.Tensor], b: Sequence[torch.Tensor]) -> bool:

@@ -10,11 +10,11 @@ What two programs do to one element is noted where the order would matter.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,8 @@ class Execution:
 class Run:
     """One run of a launch function on values: the example tensors as they were before the first launch, by the names of
     the host's variables, and what other variables are parts of; what it returned, by name; each launch; the whole
-    numbers that it read from tensors; and its sizes, where it was run at given ones."""
+    numbers that it read from tensors; its sizes, where it was run at given ones; and how many of its tensors were drawn
+    from a normal distribution around zero."""
 
     inputs: dict[str, torch.Tensor]
     parts: dict[str, torch.Tensor]
@@ -96,6 +97,7 @@ class Run:
     executions: tuple[Execution, ...]
     reads: tuple[int, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
+    normal: int = 0
 
     @property
     def named(self) -> dict[str, torch.Tensor]:
@@ -121,6 +123,7 @@ def interpret(
     backwards: bool = False,
     timeout: float = 120.0,
     given: Mapping[str, Any] | None = None,
+    sides: Sequence[int] = (),
 ) -> Run:
     """Run a launch function on the CPU, with its kernels in Triton's interpreter.
 
@@ -130,12 +133,13 @@ def interpret(
     choice, as captured launches name it; the first by default. Random tensors come from `seed`. With `blank`, undefined
     values are zeros instead, as they often are on a device. With `tuning`, autotuners try their configurations first,
     as they do when they are first called. With `backwards`, the last program of a grid runs first. `given` are values
-    for example tensors, by the names of the host's variables, which they get before the first launch. Raises Refused
-    with the line where the function or a kernel fails.
+    for example tensors, by the names of the host's variables, which they get before the first launch. Tensors that
+    are drawn from a normal distribution around zero lie in turn on these `sides` of it (1: above, −1: below), each
+    number as far from it as ever. Raises Refused with the line where the function or a kernel fails.
     """
     named = [(name, value) for name, value in (example or {}).items() if value not in literal]
     changed = {value: (sizes or {}).get(name, value) for name, value in named}
-    oracle = Oracle(changed, configuration, blank, tuning, backwards, given or {})
+    oracle = Oracle(changed, configuration, blank, tuning, backwards, given or {}, sides)
     with ExitStack() as stack:
         asked: dict[str, Any] = {}
         stack.enter_context(pretended(oracle.launch, asked))
@@ -163,7 +167,8 @@ def interpret(
             raise Refused(f"{where.spoken} fails in the interpreter: {type(cause).__name__}: {text}") from error
     leaves, _ = tree_flatten_with_path(returned)
     outputs = {place_name((), path) or "0": leaf for path, leaf in leaves if isinstance(leaf, torch.Tensor)}
-    return Run(oracle.inputs, oracle.parts, outputs, tuple(oracle.executions), tuple(oracle.reads))
+    executions, reads = tuple(oracle.executions), tuple(oracle.reads)
+    return Run(oracle.inputs, oracle.parts, outputs, executions, reads, normal=oracle.normal)
 
 
 def run_kernel(jit: Any, values: Mapping[str, Any], grid: tuple[int, int, int]) -> Execution:
@@ -201,6 +206,7 @@ class Oracle:
         tuning: bool = False,
         backwards: bool = False,
         given: Mapping[str, Any] | None = None,
+        sides: Sequence[int] = (),
     ) -> None:
         self.changed, self.configuration, self.blank, self.tuning = dict(changed), configuration, blank, tuning
         self.backwards = backwards
@@ -219,6 +225,8 @@ class Oracle:
         self.reads: list[int] = []
         self.shared: set[int] = set()                        # the memory of inputs, and of zeros
         self.given = given or {}                             # values that they get
+        self.sides = cycle(sides)
+        self.normal = 0                                      # tensors drawn from a normal distribution around zero
         self.written: frozenset[int] | None = None           # numbers in the launch function's text; None: not known
 
     def arguments(
@@ -273,6 +281,13 @@ class Oracle:
         values = self.given.get(name)
         if values is not None and tuple(values.shape) == tuple(tensor.shape):
             tensor.copy_(torch.as_tensor(values))
+
+    def put_on_its_side(self, tensor: torch.Tensor) -> None:
+        """A tensor that was drawn around zero, mirrored to one side of it, if it has to lie on one."""
+        self.normal += 1
+        side = next(self.sides, 0)
+        if side:
+            tensor.abs_().mul_(side)
 
     def look_for_inputs(self) -> None:
         """The example tensors by the names of the host's variables, the launch function's first."""
@@ -543,6 +558,8 @@ class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
             args = tuple(self.sized(name, n, v) for n, v in zip(names, args, strict=False))
             kwargs = {n: self.sized(name, n, v) for n, v in kwargs.items()}
         result = operation(*args, **kwargs)
+        if not self.oracle.executions and is_around_zero(name, args, kwargs) and result.is_floating_point():
+            self.oracle.put_on_its_side(result)
         if CONTENTS.get(name, 0) is UNDEFINED and isinstance(result, torch.Tensor):
             result.fill_(0 if self.oracle.blank else undefined(result.dtype))
         elif own and isinstance(result, torch.Tensor) and CONTENTS.get(name, VALUES) != 0:
@@ -558,3 +575,10 @@ class Making(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name == "size" and isinstance(value, list | tuple):
             return [changed.get(n, n) for n in value]
         return changed.get(value, value) if name == "end" and operator == "arange" and type(value) is int else value
+
+
+def is_around_zero(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether an operator draws from a normal distribution with the mean 0."""
+    if name == "normal_":
+        return [*args[1:2], *(v for n, v in kwargs.items() if n == "mean")] in ([], [0])
+    return name in ("randn", "randn_like")
