@@ -220,3 +220,53 @@ def ones(x):
 
 def by_its_mask(x):
     return 2 * x.masked_fill(x > 0, float("-inf"))
+
+
+@triton.jit
+def divide_kernel(x, count, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) / tl.load(count), mask=i < n)
+
+
+def divided(x, count):
+    out = torch.empty_like(x)
+    divide_kernel[(triton.cdiv(len(x), 32),)](x, count, out, len(x), BLOCK=32)
+    return out
+
+
+def launch_counted(n=100):
+    x, labels = torch.randn(n, device="cuda"), torch.randint(0, 9, (n,), device="cuda")
+    labels[2] = -100
+    return divided(x, (labels != -100).sum())
+
+
+def launch_counted_before(n=100):
+    x, labels = torch.randn(n, device="cuda"), torch.randint(0, 9, (n,), device="cuda")
+    count = (labels != -100).sum()
+    labels[2] = -100
+    return divided(x, count)
+
+
+def launch_counted_twice(n=100):
+    x, labels = torch.randn(n, device="cuda"), torch.randint(0, 9, (n,), device="cuda")
+    count = (labels != -100).sum()
+    count += (labels == 3).sum()
+    return divided(x, count)
+
+
+def by_the_count(x, labels):
+    return x / (labels != -100).sum()
+
+
+def by_the_count_and_autograd(x, labels):
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad((x * x).sum() / 2 / (labels != -100).sum(), x)[0]
+
+
+def by_the_count_of_all_and_autograd(x, labels):
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad((x * x).sum() / 2 / (labels != -99).sum(), x)[0]
+
+
+def by_both_counts(x, labels):
+    return x / ((labels != -100).sum() + (labels == 3).sum())

@@ -30,6 +30,12 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     ("masked", "by_its_mask", "undecided"),               # an infinity, which the kernel's formula does not count with
     ("in_place", "of_what_it_was", "undecided"),          # equal, but what is written in place is not followed
     ("in_place", "of_what_it_became", "different"),
+    ("counted", "by_the_count", "same"),                  # of what was written before anybody read it
+    ("counted", "by_the_count_and_autograd", "same"),
+    ("counted", "by_the_count_of_all_and_autograd", "different"),
+    ("counted_before", "by_the_count", "different"),
+    ("counted_twice", "by_both_counts", "same"),
+    ("counted_twice", "by_the_count", "different"),
     ("with_another", "without_the_other", "different"),
     ("behind_a_barrier", "without_the_other", "same"),     # as Inductor writes kernels
     ("groups", "by_the_number", "same"),

@@ -6,7 +6,7 @@ results) is applied by its meaning. The example tensors with values are the inpu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
@@ -39,7 +39,7 @@ from samesame.kernels.execution.unsigned import bits_of
 from samesame.kernels.execution.values import undefined_in
 from samesame.kernels.formulas.defined import Definedness, may_divide_by_nothing
 from samesame.kernels.formulas.simplify import Simplifier
-from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of, speaks_of
+from samesame.kernels.front import element_name, is_whole, layout_of, memories_in, passed_of, speaks_of, written_by
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver
 from samesame.kernels.launch import Memory
@@ -85,11 +85,11 @@ def parts_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]]) -> dict[st
 def made_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]], taken: Collection[str]) -> dict[str, Tensor]:
     """What inputs that a reference does not take are made of those that it takes, by the launch function's own body, as
     a table of cosines of its angles; without those of which it is not known, and those that may hold an infinity, which
-    no kernel's formula counts with. Nothing where something is changed in place before the first kernel: a tensor may
-    have been read before."""
+    no kernel's formula counts with. Nothing where one of those that it takes was read before it was changed in place,
+    as it is known as it is in the end."""
     given: Held = {inputs[name][0].memory: (lain(name, inputs[name][0]), inputs[name][1]) for name in taken}
     held = dict(given)
-    for step in captured.prepared if not captured.changed else ():
+    for step in captured.prepared if not captured.changed and not changed_late(captured.prepared, given) else ():
         held |= {view.memory: one for view in step.tensors if (one := filled_whole(view, held, captured)) is not None}
         try:
             host_step(step, held, captured)
@@ -103,6 +103,17 @@ def made_of(captured: Any, inputs: Mapping[str, tuple[Any, Tensor]], taken: Coll
             with suppress(Unsupported):
                 found[name] = seen(view, held)
     return {name: whole for name, whole in found.items() if not may_be_infinite(whole)}
+
+
+def changed_late(steps: Sequence[Any], memories: Collection[int]) -> bool:
+    """Whether a step writes to one of the memories after another one has read it."""
+    read = set[int]()
+    for step in steps:
+        written = written_by(step)
+        if not written.isdisjoint(read.intersection(memories)):
+            return True
+        read |= {view.memory for view in step.tensors} - written
+    return False
 
 
 def filled_whole(view: Any, held: Held, captured: Any) -> tuple[Memory, Tensor] | None:

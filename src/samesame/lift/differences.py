@@ -69,10 +69,10 @@ def told(
     Raises Refused."""
     how: dict[str, Any] = {"configuration": configuration, "seed": seed, "timeout": SECONDS, "given": given}
     run = run_at(target, inputs, captured, case["sizes"], **how)
-    with torch.no_grad(), told_as_refused():
+    with torch.enable_grad(), told_as_refused():           # a reference may be what autograd makes of a loss
         given = taken_by(reference, run.named, captured.by_every_name(run.sizes))
         taken = {name: widened(x) for name, x in given.items()}
-        wanted = tree_leaves(reference(**taken))[case["output"]]
+        wanted = tree_leaves(reference(**taken))[case["output"]].detach()
     got = list(run.outputs.values())[case["output"]]
     if got.shape != wanted.shape:
         return {"run": {"shapes": [list(got.shape), list(wanted.shape)]}}

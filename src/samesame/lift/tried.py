@@ -231,10 +231,10 @@ def answers(
     """What the reference gives in double precision, and in the tensors' own; without those that it cannot take."""
     for given in (widened, lambda x: x):
         try:
-            with torch.no_grad():
+            with torch.enable_grad():                      # a reference may be what autograd makes of a loss
                 tensors = {name: x.clone() for name, x in run.named.items()}
                 taken = {name: given(x) for name, x in taken_by(reference, tensors, sizes).items()}
-                yield tree_leaves(reference(**taken))
+                yield [x.detach() if isinstance(x, torch.Tensor) else x for x in tree_leaves(reference(**taken))]
         except Exception:
             continue  # it has no such operator on the CPU, or refuses these sizes
 

@@ -150,7 +150,7 @@ class Captured:
     lengths that the host code writes as numbers; `literal` those that are taken as such. `named`: the function has
     sizes as parameters. `reads` are the whole numbers that it reads from tensors, in order; None where
     they are not known. `prepared` are the operators by which the function's own body makes examples of others;
-    `changed`: something was written into before the first launch.
+    `changed`: more was written before the first launch than these say.
     """
 
     steps: tuple[Call | HostStep, ...]

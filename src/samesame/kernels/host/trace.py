@@ -162,7 +162,7 @@ class Host:
         self.fake = FakeTensorMode(shape_env=self.sizes.env, allow_non_fake_inputs=True)
         self.steps: list[Call | HostStep] = []
         self.prepared: list[HostStep] = []                  # what the launch function's body makes its examples with
-        self.changed = False                                # whether something was written into before the first launch
+        self.changed = False                                # whether more was written before a launch than that says
         self.memories: dict[int, tuple[int, dict[str, Any]]] = {}      # by storage
         self.names: dict[int, str] = {}                                # of memories, by number
         self.alive: list[Any] = []                                     # what must not be freed: its id is a key
@@ -576,13 +576,14 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         written = [t for t in tensors_written(operation, args, kwargs) if has_storage(t)]
         untold = [t for t in written if not is_told_by(results, t)]
         changes = operation._schema.is_mutable or written != []
-        self.host.changed |= changes and not self.host.launched
+        strange = own and any(map(self.host.is_strange, tensors))
+        self.host.changed |= (bool(untold) or (changes and (strange or not own))) and not self.host.launched
         if untold and not own:
             raise Refused(f"{self.host.here().spoken} applies {operation}, whose changes are not followed")
         for tensor in (*results, *untold) if own and changes else ():
             if not self.host.is_strange(tensor):
                 self.host.overwrite(tensor, name, args)
-        if (computed or changes) and not (own and any(map(self.host.is_strange, tensors))):
+        if (computed or changes) and not strange:
             args, kwargs = tree_map(self.host.told, (args, kwargs))
             step = HostStep(str(operation), args, kwargs, tuple(map(self.host.view, results)), self.host.here())
             (self.host.prepared if own else self.host.steps).append(step)
