@@ -9,7 +9,7 @@ from samesame.formula import truth_tables
 from samesame.formula.cases import prove_by_cases
 from samesame.formula.equal import Budget, NotProved, Proved
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Max, Size, Sum, add, and_, const, eq, exp, le, lt, mul, not_, or_, where
+from samesame.formula.expr import Fold, Max, Size, Sum, add, and_, const, eq, exp, index, le, lt, mul, not_, or_, where
 from samesame.formula.tensor import leaf, tensor
 from samesame.formula.truth_tables import prove_by_table
 
@@ -202,3 +202,11 @@ def test_what_is_in_no_table_is_left_to_others(side):
 def test_what_would_take_too_long_is_not_begun():
     outcome = in_a_table(*TRUE["positions in documents"], seconds=0.0)
     assert isinstance(outcome, NotProved) and "too large" in outcome.reason
+
+
+def test_the_largest_of_nothing_makes_no_number_a_float_that_is_rounded():
+    k, i = leaf("k", (1,), "bool"), index(1)
+    nothing = Fold("max", (index(0),), const(1))
+    left = where(k[0], where(lt(i, 1), const(2**60), nothing), 0)
+    right = where(k[0], const(2**60 + 1), 0)
+    assert isinstance(prove_by_table((i,), left, right, seconds=2.0), NotProved)

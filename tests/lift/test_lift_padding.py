@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,8 +74,8 @@ def test_rows_are_as_short_as_a_tile_can_be_chosen_for() -> None:
 def test_normal_numbers_lie_on_the_sides_of_zero_that_are_asked_for() -> None:
     own, run = interpret(target("drawn")), interpret(target("drawn"), sides=(-1, 1, -1))
     assert own.normal == 3, "all but those of rand, and those around one"
-    assert torch.equal(run.inputs["x"], -own.inputs["x"].abs())
-    assert torch.equal(run.inputs["last"], -own.inputs["last"].abs())
+    assert torch.equal(run.inputs["x"], -own.inputs["x"].abs() / 4)
+    assert torch.equal(run.inputs["last"], -own.inputs["last"].abs() / 4)
     assert all(torch.equal(run.inputs[name], own.inputs[name]) for name in ("scale", "near_one"))
 
 
@@ -89,3 +90,17 @@ def test_what_is_too_large_on_one_side_of_zero_shows_nothing(monkeypatch: pytest
     monkeypatch.setattr(Tried, "difference", lambda *_: case)
     tried = Tried(None, None, None, (), None, None, "")  # type: ignore[arg-type]
     assert tried.shown(None, {}) == case and tried.shown(None, {"sides": (-1,)}) is None
+
+
+@pytest.mark.parametrize("ttir, after, is_plain", [
+    ("tensor<64xf32>", {"out": torch.ones(2)}, True),
+    ("tensor<64xbf16>", {"out": torch.ones(2)}, False),
+    ("tensor<64xf32>", {"places": torch.tensor([1, 0])}, False),
+    ("tensor<64xf32>", {"kept": torch.tensor([3, 4]), "out": torch.ones(2)}, True),
+])
+def test_kernels_with_short_floats_or_integers_to_store_do_not_run_on_one_side(ttir, after, is_plain) -> None:
+    """Long sums of numbers on one side leave nothing but rounding of what they differ by, and zeros tie."""
+    before = {"kept": torch.tensor([3, 4]), "out": torch.zeros(2), "places": torch.zeros(2, dtype=torch.int64)}
+    run = SimpleNamespace(executions=[SimpleNamespace(before=before, after=after)], outputs={})
+    launched = [(None, SimpleNamespace(ttir=ttir))]
+    assert Tried(None, None, None, launched, None, None, "").is_plain(run) is is_plain  # type: ignore[arg-type]

@@ -162,7 +162,7 @@ def test_readings_inside_readings_reach_both() -> None:
     (1 - 0.9**2, Fraction(19, 100)),
     (1 - 0.999, Fraction(1, 1000)),
     (1 - 0.95**10, 1 - Fraction(19, 20) ** 10),
-    (1 - 0.999**1000, 1 - Fraction(999, 1000) ** 1000),
+    (1 - 0.999**250, 1 - Fraction(999, 1000) ** 250),
     (3e-4 / (1 - 0.95**3), Fraction(3, 10000) / (1 - Fraction(19, 20) ** 3)),
     (0.01 / (1 - 0.99), Fraction(1)),
 ])
@@ -250,3 +250,8 @@ def test_a_float_that_short_decimals_do_not_give_to_the_last_bit_is_itself(numbe
     with readings() as found:
         assert constant(number) is const(as_it_stands(number))
     assert not found
+
+
+@pytest.mark.parametrize("value", [1.2345678901234567e200, 1 - 0.99999**800, (1 - 0.99999**800) ** 0.5])
+def test_numbers_that_are_large_or_would_take_thousands_of_digits_are_read_at_once(value):
+    assert str(constant(value)) and abs(float(constant(value).value) - value) <= 1e-15 * value

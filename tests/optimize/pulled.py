@@ -74,3 +74,44 @@ class Fast(nn.Module):
 
 def learnt_by_hand() -> Candidate:
     return Candidate("the slope by hand", LEARNT_BY_HAND, ("scale",))
+
+
+class Two(nn.Module):
+    """The slope of one of two weights, of which what takes its place reads none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sub = Learnt()
+        self.beside = nn.Parameter(torch.ones(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        learnt = [weight for weight in (self.sub.scale, self.beside) if weight.requires_grad]
+        return torch.autograd.grad(sum((weight * x).sum() for weight in learnt), learnt)[0]
+
+
+COLUMNS = """
+from torch import nn
+
+
+class Fast(nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+
+    def forward(self, x):
+        return (x.sum(0),)
+"""
+
+
+def in_part_freed(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A loss of which the derivative for w can be taken yet."""
+    y = x.detach().requires_grad_()
+    loss = y.pow(3).sum()
+    (slope,) = torch.autograd.grad(loss, y)
+    return loss + w.square().sum(), slope
+
+
+def squared(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.autograd.grad((x * y * y).sum(), x)[0]
+
+
+SQUARES = COLUMNS.replace("def forward(self, x):", "def forward(self, x, y):").replace("x.sum(0)", "y * y")

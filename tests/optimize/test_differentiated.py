@@ -6,12 +6,13 @@ import warnings
 
 import pytest
 import torch
-from pulled import Learnt, bent, by_hand, inputs, learnt_by_hand, pulled
+from pulled import COLUMNS, SQUARES, Learnt, Two, bent, by_hand, in_part_freed, inputs, learnt_by_hand, pulled, squared
 
 from samesame import optimize
 from samesame.check import check
 from samesame.evidence import Refused
 from samesame.optimize import attempt as attempts
+from samesame.optimize.candidate import Candidate
 from samesame.optimize.contract import contract
 from samesame.optimize.dropin import BOTH, EAGER, FROZEN
 from samesame.optimize.facts import facts_of, unguarded
@@ -67,6 +68,41 @@ def test_weights_have_their_gradients(tmp_path):
     module.scale.requires_grad_(False)
     with pytest.warns(UserWarning, match="other tensors have gradients"), pytest.raises(RuntimeError):
         program(*inputs)
+
+
+@pytest.mark.parametrize("change, why", [
+    (lambda module: module.sub.scale.register_hook(lambda slope: 9 * slope), "hooks see the gradients"),
+    (lambda module: module.sub.register_full_backward_hook(lambda *_: None), "hooks see the gradients"),
+    (lambda module: module.sub.scale.requires_grad_(False), "other tensors have gradients"),    # it reads none
+])
+def test_what_sees_gradients_or_freezes_weights_has_the_original_run(change, why, tmp_path):
+    module, candidate = Two(), Candidate("columns", COLUMNS)
+    facts = facts_of(module, inputs, candidate, EAGER, gradients=True)
+    program = loaded(write_files(tmp_path / "found", files_of(candidate, facts))).optimized(module)
+    torch.testing.assert_close(program(*inputs), module(*inputs))
+    change(module)
+    with pytest.warns(UserWarning, match=why):
+        found = program(*inputs)
+    torch.testing.assert_close(found, module(*inputs))
+
+
+def test_inputs_that_are_made_of_one_another_have_the_original_run(tmp_path):
+    x, y = (torch.randn(3, requires_grad=True) for _ in range(2))
+    candidate = Candidate("squares", SQUARES)
+    facts = facts_of(squared, (x, y), candidate, EAGER, gradients=True)
+    program = loaded(write_files(tmp_path / "found", files_of(candidate, facts))).optimized(squared)
+    torch.testing.assert_close(program(x, y), y.detach() ** 2)
+    for other in (lambda: x, lambda: x * 2):
+        with pytest.warns(UserWarning, match="made of one another"):
+            torch.testing.assert_close(program(x, other()), squared(x, other()))
+        program._instead.told.clear()
+    with pytest.raises(Refused, match="made of one another"):
+        facts_of(squared, (x, x * 2), candidate, EAGER, gradients=True)
+
+
+def test_an_output_of_which_some_derivative_is_left_is_refused():
+    with pytest.raises(Refused, match="output 0 can be differentiated once more"):
+        called(in_part_freed, (torch.randn(3), torch.randn(3, requires_grad=True)))
 
 
 @pytest.mark.long

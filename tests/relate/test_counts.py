@@ -141,3 +141,26 @@ def test_what_is_seen_at_the_sizes_of_the_example_is_said_of_others():
     assert counted_enough([placed(3)]) == [] and counted_enough([placed(4)]) == []
     assert len(counted_enough([placed(5)])) == len(counted_enough([placed(any_size)], but=[placed(3)])) == 1
     assert counted_enough([placed(any_size)], but=[placed(5)]) == [], "it was said of the example"
+
+
+def test_numbers_that_a_dtype_does_not_hold_say_nothing_of_its_elements():
+    """Torch makes 255 of the −1 that a tensor of uint8 is compared with, which is above all of its elements."""
+    t = torch.tensor([[0, 1, 2, 3], [3, 1, 0, 2]], dtype=torch.uint8)
+
+    def counted(t):
+        return torch.bincount(t[t < -1].long(), minlength=4)
+
+    def compared(t):
+        return ((t.long().flatten()[:, None] == torch.arange(4)) & (t < -1).flatten()[:, None]).sum(0)
+
+    verdict = check(counted, compared, (t,))
+    assert verdict.verdict != "same" or any("is above 3" in one for one in verdict.only), verdict.only
+
+
+def test_as_many_as_a_size_says_is_said_of_the_size():
+    t, s = torch.tensor([0, 1, 2, 3, 3, 0]), torch.randn(5, 4)
+    verdict = check(lambda t, s: torch.bincount(t, minlength=s.shape[1]),
+                    lambda t, s: (t[:, None] == torch.arange(s.shape[1])).sum(0), (t, s))
+    assert verdict.verdict == "same"
+    here = [one for one in verdict.only if "is above" in one]
+    assert any("D" in one for one in here), here

@@ -44,3 +44,19 @@ def test_float8_inputs(kind):
     assert found.verdict == "same"
     found = check(lambda x, w: x.float() @ w, lambda x, w: x.float() @ w.T, given)
     assert found.verdict == "different"
+
+
+def test_a_float8_weight_that_is_a_multiple_of_another():
+    class Twice(nn.Module):
+        def __init__(self, own: bool) -> None:
+            super().__init__()
+            weight = torch.tensor([[1.0, 2, 3], [4, 5, 6]]).to(BYTES[0])
+            self.register_buffer("one", weight)
+            self.register_buffer("other", (2 * weight.float()).to(BYTES[0]) if own else weight)
+            self.own = own
+
+        def forward(self, x):
+            other = self.other.float() if self.own else 2 * self.other.float()
+            return x @ self.one.float(), x @ other
+
+    assert check(Twice(True), Twice(False), (torch.randn(4, 2),)).verdict != "different"

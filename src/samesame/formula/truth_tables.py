@@ -53,7 +53,7 @@ from samesame.formula.expr import index as new_index
 ROWS = 1 << 10              # of a table
 POINTS = 1 << 22            # at which one expression is worked out
 PER_SECOND = 1 << 26        # numbers that are worked out, about
-LARGE = 1 << 62             # what a number of 64 bits may hold, with room
+LARGE = 1 << 52             # what a float of 64 bits holds, too: of no number the largest is −∞
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, "≤": operator.le, "=": operator.eq}
 # What whole numbers are made of, beside elements.
@@ -106,6 +106,8 @@ def prove_by_table(indices: tuple[Index, ...], left: Expr, right: Expr, *, secon
     try:
         asked = _asked(indices, left, right)
         rows = _rows(asked)
+        if any(rows * prod(own.sizes) > POINTS for own in asked):
+            raise Unsupported("a table of all truth values is too large")
         row = new_index(rows)
         sides = [_read_off(side, asked, row) for side in (left, right)]
         if any(_magnitude(side) > LARGE for side in sides) or sum(map(_work, sides)) > seconds * PER_SECOND:

@@ -94,7 +94,8 @@ SHORT = 11                                                 # fewer significant d
 DECIMAL = 15                                               # so many at most, and each decimal has a float of its own
 
 POWERS = range(1, 7)                                       # steps of an optimizer that a rate is divided by
-STEPS, LEAST_POWER = range(1, 1025), 1e-4                  # those of which the share itself is known, while it is not 1
+MOST_DIGITS = 900                                          # of a share: Python writes no number of more than 4,300
+STEPS, LEAST_POWER = range(1, 901), 1e-4                  # those of which the share itself is known, while it is not 1
 DECAYS = tuple(sorted((k / 1000 for k in range(500, 1000)), key=lambda s: len(repr(s))))    # of its averages
 DIGITS_OF_RATES, NEARLY = 3, 1e-9
 MOST_BESIDE = 24                                           # numbers of which quotients are looked at
@@ -298,9 +299,10 @@ def _made_of_decimals(value: float) -> tuple[Expr, str] | None:
     """A float that a program computes of short decimals, as the averages of optimizers do: 1 − sᵏ, its root, or a short
     decimal over one of them. None where floats do not give it to the last bit."""
     for degree in (1, 2):
-        rest = 1 - value**degree
+        rest = 1 - value**degree if value < 1 else 0.0
         decays = [(_short(rest ** (1 / k)), k) for k in STEPS if rest >= LEAST_POWER]
-        made = [(s, k) for s, k in decays if 0.5 <= s < 1 and (1 - s**k) ** (1 / degree) == value]
+        short = ((s, k) for s, k in decays if 0.5 <= s < 1 and k * _digits(repr(s)) <= MOST_DIGITS)
+        made = [(s, k) for s, k in short if (1 - s**k) ** (1 / degree) == value]
         if made:
             expr, text = _share(*min(made, key=lambda pair: _digits(repr(pair[0]))))
             return (expr, text) if degree == 1 else (power(expr, HALF), f"√({text})")

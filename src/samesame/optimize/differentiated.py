@@ -20,13 +20,16 @@ def differentiable(program: Program) -> list[str]:
 
 
 def has_derivatives(tensor: torch.Tensor) -> bool:
-    if not tensor.requires_grad:
-        return False
+    return tensor.requires_grad and not all(is_freed(tensor, leaf) for leaf in leaves(tensor))
+
+
+def is_freed(tensor: torch.Tensor, leaf: torch.Tensor) -> bool:
+    """Whether nobody can take the derivative for a leaf any more, as the graph between them is gone."""
     try:
-        torch.autograd.grad(tensor, leaves(tensor), torch.ones_like(tensor), allow_unused=True)
-    except RuntimeError:                                   # the graph was freed
-        return False
-    return True
+        torch.autograd.grad(tensor, leaf, torch.ones_like(tensor), retain_graph=True, allow_unused=True)
+    except RuntimeError as error:
+        return "second time" in str(error)
+    return False
 
 
 def leaves(tensor: torch.Tensor) -> list[torch.Tensor]:

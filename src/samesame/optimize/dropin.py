@@ -27,6 +27,7 @@ from torch import nn
 from torch._C import _get_tracing_state, _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 from torch.autograd import forward_ad
+from torch.nn.modules import module as every_module
 from torch.optim import optimizer
 
 from samesame.optimize.built import MARKS, apart, digest_of, home_of, hooks_of, is_torchs, loose, place_of, unlike
@@ -109,6 +110,21 @@ def drop_in(
     was proved, if anything.
     """
     return Instead(original, Found(original, make, facts, weights, reference, altered))
+
+
+def all_held(original: Any) -> list[torch.Tensor]:
+    """The parameters and buffers of a module, read by what was found or not."""
+    return [*original.parameters(), *original.buffers()] if isinstance(original, nn.Module) else []
+
+
+def hooks_behind(original: Any, wanted: Iterable[torch.Tensor]) -> bool:
+    """Whether somebody looks at gradients on their way: of these tensors, of a module's parts, or of all."""
+    parts = original.modules() if isinstance(original, nn.Module) else ()
+    behind = any(part._backward_hooks or part._backward_pre_hooks for part in parts)
+    everywhere = every_module._global_backward_hooks or every_module._global_backward_pre_hooks
+    of_tensors = any(t._backward_hooks or t._post_accumulate_grad_hooks for t in wanted)
+    saved = torch._C._autograd._top_saved_tensors_default_hooks(False)
+    return bool(behind or everywhere or of_tensors or saved)
 
 
 def without_gradients(run: Callable[..., Any], tensors: tuple[torch.Tensor, ...]) -> Any:
@@ -241,6 +257,24 @@ class Found:
             found = [spread(each, gaps) if gaps else each for each, gaps in zip(found, self.gaps, strict=True)]
         return found[0] if self.one else filled(self.results, iter(found))
 
+    def differentiated_otherwise(self, tensors: tuple[torch.Tensor, ...]) -> str:
+        """What is otherwise with the gradients that the program computes itself than it was in the example."""
+        if not torch.is_grad_enabled():
+            return "it computes gradients, and these are off"
+        own = all_held(self.original)
+        if [tensor.requires_grad for tensor in (*tensors, *own)] != self.wanted:
+            return "other tensors have gradients than in the example"
+        wanted = [tensor for tensor in (*tensors, *own) if tensor.requires_grad]
+        if len({id(tensor) for tensor in wanted}) < len(wanted) or not all(tensor.is_leaf for tensor in wanted):
+            return "tensors that have gradients are made of one another"
+        if any(tensor.is_inference() for tensor in (*tensors, *own)):
+            return "a tensor is one of inference mode"
+        if hooks_behind(self.original, wanted) or torch.is_anomaly_enabled():
+            return "hooks see the gradients"
+        if peek_interpreter_stack() is not None or forward_ad._current_level >= 0:
+            return "it is differentiated or vectorised itself"
+        return ""
+
     def as_before(self, tensors: tuple[Any, ...]) -> bool:
         """Whether these and the weights are of the kinds of a call that was covered. This is asked in every call."""
         if len(self.last) != len(tensors) + len(self.held):
@@ -313,10 +347,8 @@ class Found:
     def otherwise(self, tensors: tuple[torch.Tensor, ...]) -> str:
         """What is otherwise than in the example, beside the tensors; nothing where all is as there."""
         if self.wanted is not None:
-            if not torch.is_grad_enabled():
-                return "it computes gradients, and these are off"
-            if [tensor.requires_grad for tensor in (*tensors, *self.held)] != self.wanted:
-                return "other tensors have gradients than in the example"
+            if why := self.differentiated_otherwise(tensors):
+                return why
         elif torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, *self.held)):
             return "gradients are recorded; call it under torch.no_grad()"
         if not self.as_built():

@@ -7,7 +7,7 @@ was measured. A proof for all sizes gives dimensions as multiples of symbols wit
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from samesame.optimize.dropin import (
     BOTH,
     FROZEN,
     Record,
+    all_held,
     covered_by,
     filled,
     of_classes,
@@ -55,7 +56,7 @@ def facts_of(
         "modes": [part.training for part in module.modules()] if isinstance(module, nn.Module) else [],
         "parts": parts_of(module, candidate.weights), "tied": tied_in(module),
         "default dtype": str(torch.get_default_dtype()),
-        "gradients": wanted(program, candidate.weights) if gradients else None,
+        "gradients": wanted(module, program) if gradients else None,
         "torch": torch.__version__, "instructions": torch.backends.cpu.get_cpu_capability(),
     }
     if verdict is not None:
@@ -96,9 +97,17 @@ def shape_of_results(module: Any, program: Program) -> tuple[Any, list[tuple[int
     return results, gaps if any(gaps) else []
 
 
-def wanted(program: Program, weights: Sequence[str]) -> list[bool]:
-    """Which inputs and weights record gradients, in order."""
-    tensors = (*(tensor for _, tensor in program.given), *(program.tensors[name] for name in weights))
+def wanted(module: Any, program: Program) -> list[bool]:
+    """Which inputs, parameters and buffers have gradients, in order. Raises Refused for a function with a tensor of its
+    own that has some, and where they are made of one another."""
+    if not isinstance(module, nn.Module) and any(tensor.requires_grad for tensor in program.held):
+        raise Refused(f"{name_of(module)} computes gradients, and holds a tensor that has some: make it a module with "
+                      "that as a parameter")
+    tensors = [*(tensor for _, tensor in program.given), *all_held(module)]
+    several = [tensor for tensor in tensors if tensor.requires_grad]
+    if len(set(map(id, several))) < len(several) or not all(tensor.is_leaf for tensor in several):
+        raise Refused(f"{name_of(module)} computes gradients, and tensors that have some are made of one another: "
+                      "give inputs of their own")
     return [tensor.requires_grad for tensor in tensors]
 
 

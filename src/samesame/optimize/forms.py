@@ -20,11 +20,13 @@ from typing import Any, NamedTuple
 
 from samesame.formula import expr as e
 from samesame.formula.expr import Expr, Interned, Leaf
+from samesame.optimize.numerals import Infinity as Infinity
+from samesame.optimize.numerals import Number as Number
+from samesame.optimize.numerals import Powers as Powers
+from samesame.optimize.numerals import number_text
+from samesame.optimize.numerals import product_of as product_of
 
 LAST = "\uffff"                                      # comes after every axis
-Infinity = "-∞"                                      # as masks write it
-Number = Fraction | str                             # a rational, or that
-Powers = tuple[tuple[str, int], ...]                # of axes' extents: (("k", -1),) is 1/|k|
 Sizes = Mapping[str, "int | Expr"]                  # the extent of each axis
 Element = Callable[[tuple[Expr, ...]], Expr]        # of a tensor, by its indices
 
@@ -205,16 +207,6 @@ def chosen_number(xs: Sequence[Form]) -> tuple[Form, list[tuple[Any, ...]], list
     if not all(map(finite, (*branches, *rest))):
         return None
     return condition, [x.attributes for x in branches], [x.attributes for x in rest]
-
-
-def product_of(numbers: Iterable[tuple[Any, ...]]) -> tuple[Fraction, Powers]:
-    """The product of numbers, as attributes of one."""
-    value, powers = Fraction(1), dict[str, int]()
-    for factor, exponents in numbers:
-        value *= factor
-        for axis, exponent in exponents:
-            powers[axis] = powers.get(axis, 0) + exponent
-    return value, tuple(sorted((axis, exponent) for axis, exponent in powers.items() if exponent))
 
 
 def power(x: Form, exponent: Fraction | int | float) -> Form:
@@ -549,16 +541,6 @@ def place_text(place: Place) -> str:
              for p in place.parts]
     start = [str(place.offset)] if place.offset or not (parts or place.past) else []
     return " + ".join([*(f"|{a}|" for a in place.past), *parts, *start])
-
-
-def number_text(value: Number, powers: Powers) -> str:
-    over = [f"|{axis}|" + (f"^{k}" if k != 1 else "") for axis, k in powers if k > 0]
-    under = [f"|{axis}|" + (f"^{-k}" if k != -1 else "") for axis, k in powers if k < 0]
-    if isinstance(value, str):
-        return value
-    short = str(value) if value.denominator <= 1000 else f"{float(value):.6g}"
-    above = "·".join([*([short] if value != 1 or not over else []), *over])
-    return f"{above}/{'/'.join(under)}" if under else above
 
 
 class _Printer:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
+
 from samesame.formula.expr import Expr, Extremum, add, maximum, minimum, mul
 from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
@@ -56,10 +58,9 @@ def taken_for_granted(graph: Graph) -> Iterator[str]:
 def counted_enough(graphs: Iterable[Graph], but: Iterable[Graph] = ()) -> list[str]:
     """The conditions that say it of graphs, as a headline does, where it is not seen in the programs; `but` for what
     they say of these, which are the same programs at the sizes of the example."""
-    said = Counter(_subject(node) for graph in but for node in _unknown(graph))
-    told = [node for graph in graphs for node in _unknown(graph)]
-    more = Counter(map(_subject, told)) - said
-    return list(dict.fromkeys(f"if {_said(node)}" for node in told if _subject(node) in more))
+    said = Counter(_said(node) for graph in but for node in _unknown(graph))
+    more = Counter(_said(node) for graph in graphs for node in _unknown(graph)) - said
+    return [f"if {sentence}" for sentence in more]
 
 
 def _unknown(graph: Graph) -> list[Node]:
@@ -215,8 +216,17 @@ def _told(condition: Node) -> Iterator[tuple[Node, Ends]]:
         for part in args:
             if isinstance(part, Node) and _dtype(part) == "bool" and part.shape == condition.shape:
                 yield from _told(part)
-    elif name in SAYS and type(args[1]) is int and _dtype(args[0]) in INTEGERS:
+    elif name in SAYS and type(args[1]) is int and _holds(args[0], args[1]):
         yield flat(args[0]), SAYS[name](args[1])
+
+
+def _holds(node: Node, number: int) -> bool:
+    """Whether a tensor of integers may hold a number: torch makes another one of it before it compares, if not."""
+    dtype = _dtype(node)
+    if dtype not in INTEGERS or dtype == "bool":
+        return dtype == "bool"
+    info = torch.iinfo(getattr(torch, dtype))
+    return bool(info.min <= number <= info.max)
 
 
 def _clamped(known: Known, node: Node) -> Ends:

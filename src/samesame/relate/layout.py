@@ -20,6 +20,7 @@ import torch
 from samesame.formula.expr import Mul, Num, add, mul
 from samesame.formula.sizes import canonical, size_text
 from samesame.formula.tensor import Dim
+from samesame.operators.execute import BYTES
 
 Built = TypeVar("Built")
 
@@ -190,7 +191,9 @@ def values(layout: Layout, lookup: Callable[[str], torch.Tensor]) -> torch.Tenso
         case Concat(parts, dim):
             return torch.cat([values(part, lookup) for part in parts], dim)
         case Scaled(part, factor):
-            return values(part, lookup) * factor.numerator / factor.denominator
+            held = values(part, lookup)
+            held = held.float() if held.dtype in BYTES else held           # torch does not multiply these
+            return held * factor.numerator / factor.denominator
 
 
 def share(layout: Layout, shape: tuple[Dim, ...]) -> Fraction:

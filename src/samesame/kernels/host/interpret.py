@@ -41,6 +41,7 @@ from samesame.programs.outputs import place_name
 
 MOST_FAULTS = 16                            # noted for one kernel
 TRIED = 2                                   # runs in which an autotuner tries a configuration
+NEARER = 0.25                              # as far from zero as ever, where numbers lie on one side of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,8 @@ def interpret(
     as they do when they are first called. With `backwards`, the last program of a grid runs first. `given` are values
     for example tensors, by the names of the host's variables, which they get before the first launch. Tensors that
     are drawn from a normal distribution around zero lie in turn on these `sides` of it (1: above, −1: below), each
-    number as far from it as ever. Raises Refused with the line where the function or a kernel fails.
+    number a fourth as far from it, as their sums are longer. Raises Refused with the line where the function or a
+    kernel fails.
     """
     named = [(name, value) for name, value in (example or {}).items() if value not in literal]
     changed = {value: (sizes or {}).get(name, value) for name, value in named}
@@ -287,7 +289,7 @@ class Oracle:
         self.normal += 1
         side = next(self.sides, 0)
         if side:
-            tensor.abs_().mul_(side)
+            tensor.abs_().mul_(side * NEARER)
 
     def look_for_inputs(self) -> None:
         """The example tensors by the names of the host's variables, the launch function's first."""
