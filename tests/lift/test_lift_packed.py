@@ -33,7 +33,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         ("slots", "cached", "0 ≤ slots[…] < block·blocks"),
         ("slots", "cached_at_places", "distinct(slots)"),
         ("padded", "padded", "lengths[…] + starts[…] ≤ total"),
-        ("gradient", "gradient", "0 ≤ ids[…] < words or ids[…] = 0"),
+        ("gradient", "gradient", "0 ≤ ids[…] < words"),
         ("split", "split", "depth, rows ≥ 2"),
         ("spread", "spread", "9 ≤ width"),
         ("joined", "joined", "m, width ≥ 2"),

@@ -223,7 +223,7 @@ def test_a_program_runs_on_the_threads_that_are_asked_for():
     try:
         with pytest.raises(Refused, match="raises RuntimeError: two threads"):
             shape_of_results(on_one_thread, Program(on_one_thread, inputs))
-        attempt = SimpleNamespace(module=on_one_thread, example=inputs, threads=1)
+        attempt = SimpleNamespace(module=on_one_thread, example=inputs, threads=1, gradients=False)
         assert verb.Attempt.facts(attempt, Candidate("", "", ()), EAGER)["results"] == ...
         assert torch.get_num_threads() == 2
     finally:

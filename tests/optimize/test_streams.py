@@ -211,10 +211,11 @@ def test_steps_over_the_same_rows_are_several_groups() -> None:
 
 
 def test_a_program_with_too_many_steps_is_no_defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    def deeper(*_: object) -> None:
+    def deeper(*_: object, **__: object) -> None:
         raise RecursionError
 
     monkeypatch.setattr(attempt, "specified", deeper)
-    one = SimpleNamespace(module=None, example=None, graph=None, until=0.0, report=SimpleNamespace(notes=[]))
+    one = SimpleNamespace(module=None, example=None, graph=None, until=0.0, gradients=False,
+                          report=SimpleNamespace(notes=[]))
     assert [*attempt.Attempt.searched(one)] == []  # type: ignore[arg-type]
     assert one.report.notes == ["No other form was looked for: the program has too many steps in one another."]

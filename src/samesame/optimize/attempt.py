@@ -99,7 +99,7 @@ class Winner(NamedTuple):
 class Attempt:
     """One program on its way: what is found of it, row by row. `device` is where it runs."""
 
-    target, device, after = "cpu", "cpu", RACING
+    target, device, after, gradients = "cpu", "cpu", RACING, False
     ways: Sequence[str] = WAYS
 
     def __init__(
@@ -108,7 +108,7 @@ class Attempt:
     ) -> None:
         self.module, self.example, self.place = module, example, place
         self.recorded, self.graph = recorded, recorded.graph
-        self.threads, self.seed, self.run, self.store = threads, seed, run, store
+        self.threads, self.seed, self.run, self.store, self.gradients = threads, seed, run, store, gradients
         program = Program(module, example, gradients)
         require_names(program, self.graph)
         weights = {node.name: program.tensors[node.name] for node in self.graph.sources("parameter")}
@@ -156,7 +156,7 @@ class Attempt:
     def facts(self, candidate: Candidate, way: str, verdict: Verdict | None = None) -> dict[str, Any]:
         """What a drop-in has to know. Raises Refused for arguments or results that cannot be written down."""
         with on_threads(self.threads):
-            return facts_of(self.module, self.example, candidate, way, verdict, self.job.gradients)
+            return facts_of(self.module, self.example, candidate, way, verdict, self.gradients)
 
     def remember(self, optimized: Optimized) -> None:
         """Keep what was found, but where nothing was measured."""
@@ -212,7 +212,7 @@ class Attempt:
     def searched(self) -> Iterable[Candidate]:
         """What our own search finds, the most promising first."""
         try:
-            specification = specified(self.module, self.example, self.graph, self.until, gradients=self.job.gradients)
+            specification = specified(self.module, self.example, self.graph, self.until, gradients=self.gradients)
             found = search.searched(specification, self.until)
             self.report.counts |= {"e-nodes": found.nodes, "forms": len(found.candidates)}
             try:
@@ -244,13 +244,13 @@ class Attempt:
     def without_look_ups(self) -> tuple[Specification, search.Found]:
         """The program with look-ups at integers in data as calls of torch, and what was found of that."""
         with_calls = specified(self.module, self.example, self.graph, self.until, look_ups=False,
-                               gradients=self.job.gradients)
+                               gradients=self.gradients)
         return with_calls, search.searched(with_calls, self.until)
 
     def forms(self, specification: Specification, found: search.Found) -> Iterable[Candidate]:
         if specification.is_guarded_alone:
             specification, found = self.without_look_ups
-        return algebraic(specification, found, multiplications(self.module, self.example, self.job.gradients))
+        return algebraic(specification, found, multiplications(self.module, self.example, self.gradients))
 
     @cached_property
     def examples(self) -> dict[str, Any]:
