@@ -83,7 +83,8 @@ class OnGpu(Cuda):
             return self.job.on(self.device)
         module, example = self.given
         places = {name: place_of(module, name, None) for name in self.job.weights}
-        return Job(module, *example_of(example), {name: holder[key] for name, (holder, key) in places.items()})
+        weights = {name: holder[key] for name, (holder, key) in places.items()}
+        return Job(module, *example_of(example), weights, self.gradients)
 
     def tuned(self, programs: Sequence[Kernels], sizes: Mapping[str, int], share: float) -> Tuned:
         from samesame.optimize import cuda
