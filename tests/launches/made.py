@@ -270,3 +270,20 @@ def by_the_count_of_all_and_autograd(x, labels):
 
 def by_both_counts(x, labels):
     return x / ((labels != -100).sum() + (labels == 3).sum())
+
+
+def how_many(labels):
+    return (labels != -100).sum()
+
+
+def launch_counted_by_a_helper(n=100):
+    x, labels = torch.randn(n, device="cuda"), torch.randint(0, 9, (n,), device="cuda")
+    count = how_many(labels)
+    labels[2] = -100
+    return divided(x, count)
+
+
+def launch_counted_by_a_helper_after(n=100):
+    x, labels = torch.randn(n, device="cuda"), torch.randint(0, 9, (n,), device="cuda")
+    labels[2] = -100
+    return divided(x, how_many(labels))

@@ -81,3 +81,10 @@ def test_what_a_reference_raises_on_the_tensors_of_a_run_is_a_sentence() -> None
     said = r"the reference fails: .*IndexError: index 34 is out of bounds"
     with pytest.raises(Refused, match=said), told_as_refused():
         torch.ones(3)[torch.tensor([34])]
+
+
+def test_what_a_helper_reads_before_it_is_written_to_is_refused() -> None:
+    """The helper counts what was there, and the reference what is there in the end."""
+    with pytest.raises(Refused, match="writes to an example that was read before"):
+        lift(LAUNCHES.target("counted_by_a_helper"), against=f"{FILE}:by_the_count")
+    assert lift(LAUNCHES.target("counted_by_a_helper_after"), against=f"{FILE}:by_the_count").against == "same"

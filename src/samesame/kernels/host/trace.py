@@ -257,7 +257,10 @@ class Host:
             self.inputs[name] = self.view(tensor)
 
     def overwrite(self, tensor: torch.Tensor, operator: str, args: tuple[Any, ...]) -> None:
-        """A tensor of the example is written to: what its memory holds is no longer what it was made with."""
+        """An example is written to. Raises Refused if a step has read it: it is known as it is in the end alone."""
+        read = {view.memory for step in self.steps if isinstance(step, HostStep) for view in step.tensors}
+        if self.view(tensor).memory in read:
+            raise Refused(f"{self.here().spoken} writes to an example that was read before; make it whole first")
         told = self.memories[tensor.untyped_storage()._cdata][1]
         count, first, elements = (
             self.sizes.at_example(n) for n in (tensor.numel(), tensor.storage_offset(), told["elements"])
