@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.distributed._functional_collectives import all_reduce
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import Replicate
 from torch.distributed.tensor.parallel import RowwiseParallel, parallelize_module
@@ -80,3 +81,55 @@ def test_gradients_that_are_not_reduced_fail() -> None:
     found = trained(synchronised=False)
     failing = {output.name for output in found.outputs if not output.holds}
     assert (found.verdict, failing) == ("does not refine", {"grad.down.weight"}), plain_text(found)
+
+
+class Both(nn.Module):
+    """Rows cut over one axis and columns over another, the gradient of the weight summed over the first, or not."""
+
+    def __init__(self, mesh: Any, whole: bool) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(Scaled().weight.detach().chunk(2)[mesh.get_local_rank("b")].clone())
+        if whole:
+            self.weight.register_hook(lambda grad: all_reduce(grad, "sum", mesh.get_group("a")))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight
+
+
+class Scaled(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.arange(1.0, 5.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight
+
+
+@pytest.mark.parametrize("rows", [4, 2])
+@pytest.mark.parametrize("whole, said", [(True, "refines"), (False, "does not refine")])
+def test_gradients_of_an_output_begin_where_it_is_expected(rows: int, whole: bool, said: str) -> None:
+    place = "shard(0) over a, shard(1) over b"
+    found = refine(Scaled, lambda rank, ranks, mesh: Both(mesh, whole), (torch.randn(rows, 4),), world_size=4,
+                   mesh={"a": 2, "b": 2}, backward=True, relations={"x": place}, expected={"0": place})
+    assert found.verdict == said, plain_text(found)
+
+
+@pytest.mark.parametrize("order", ["", " in the order of ranks 2, 3, 0, 1"])
+def test_gradients_of_an_output_begin_in_the_order_in_which_it_lies(order: str) -> None:
+    def distributed(rank: int, ranks: int) -> Any:
+        place = (rank + 2) % 4 if order else rank
+        return lambda x: x.chunk(4)[place].square()
+
+    found = refine(lambda x: x.square(), distributed, (torch.randn(8, 2),), world_size=4, backward=True,
+                   expected={"0": f"shard(0){order}", "grad.x": "partial"})
+    assert found.verdict == "refines", plain_text(found)
+
+
+def test_gradients_of_an_output_that_is_cut_over_the_second_axis() -> None:
+    """Its pieces have the shape of those over the first one."""
+    def distributed(rank: int, ranks: int, mesh: Any) -> Any:
+        return lambda x: x.chunk(2)[mesh.get_local_rank("b")].square()
+
+    found = refine(lambda x: x.square(), distributed, (torch.randn(4, 2),), world_size=4, mesh={"a": 2, "b": 2},
+                   backward=True, expected={"0": "shard(0) over b", "grad.x": "partial over b"})
+    assert found.verdict == "refines", plain_text(found)

@@ -106,7 +106,8 @@ def sides_of(
     right, flat = without_padding(left, right, sources_of(right), relations)
     left, right = with_open_norms(left, right)
     sources = sources_of(right)
-    relation = input_relation(left, right, sources, relations, {**flat, **layouts, **layouts_of(ranks, left)}, mesh)
+    known = {**flat, **layouts, **layouts_of(ranks, left)}
+    relation = input_relation(left, right, sources, relations, known, mesh, expected)
     left, right = with_unchanged(left, right, sources, relation)
     right = with_parts_left(left, right, sources, relation)
     names = {**states_named(left, right), **gradients_named(left, sources, relation)}
@@ -120,12 +121,13 @@ def sides_of(
     return Sides(met, left, right, ranks, sources, relation, pairs, due, names, mesh)
 
 
-def fits(left: Graph, ranks: Sequence[Graph], job: Job) -> bool:
+def fits(left: Graph, ranks: Sequence[Graph], job: Job, expected: Mapping[str, str]) -> bool:
     """Are the ranks' inputs and weights pieces of the sequential ones?"""
     try:
         right, left = with_defaults(lockstep(ranks).graph), with_defaults(left)
         right, flat = without_padding(left, right, sources_of(right), job.relations)
-        input_relation(left, right, sources_of(right), job.relations, {**flat, **layouts_of(ranks, left)}, job.axes)
+        known = {**flat, **layouts_of(ranks, left)}
+        input_relation(left, right, sources_of(right), job.relations, known, job.axes, expected)
     except Mismatch:
         return True                                        # whatever the weights, these ranks do not meet
     except Refused:

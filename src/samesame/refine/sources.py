@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import torch
 
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node
-from samesame.refine.placement import Mesh, Placement, parsed, piece
+from samesame.refine.placement import Mesh, Placement, holders, in_order_of, parsed, piece
 from samesame.relate.layout import Layout, Reshape, Slice, Whole, values, wholes
 from samesame.relate.parameters import InputRelation, relate_parameters
 from samesame.relate.pieces import PieceProposer
@@ -43,11 +44,13 @@ def input_relation(
     stated: Mapping[str, str],
     layouts: Mapping[str, Layout],
     mesh: Mesh,
+    expected: Mapping[str, str],
 ) -> InputRelation:
     """The layout of each source of the world over sources of `left`, by node name.
 
     `stated` gives placements by name, for inputs and weights; `layouts` what capture already knows, by node name.
-    A cotangent, which stands for what a gradient is taken of, has the shape of an output and no values to compare.
+    A cotangent, which stands for what a gradient is taken of, has the shape of an output and no values to compare: it
+    lies as that output is `expected`, or else as its shape says.
     Raises Refused where a statement is contradicted, a source has no place, or part of a weight is on no rank.
     """
     mine = {_title(node): node for node in left.nodes if node.operator in ("input", "parameter")}
@@ -60,7 +63,8 @@ def input_relation(
         held = world.tensors[source.node.name]
         found = layouts.get(source.node.name)
         if source.name.startswith(COTANGENT) and source.name in mine and found is None:
-            found = _by_shape(source, mine[source.name], held, mesh)
+            text = expected.get(source.name.removeprefix(COTANGENT))
+            found = _as_its_output(source, mine[source.name], held, text, mesh)
         if found is None and source.name in mine:
             found = _by_name(source, mine[source.name], left, held, placements.get(source.name), mesh)
         if found is not None:
@@ -100,6 +104,19 @@ def _by_position(sources: Sequence[Source], names: Sequence[str]) -> Iterator[So
         if source in own and len(own) == len(names) and strange:
             source = replace(source, name=names[own.index(source)])
         yield source
+
+
+def _as_its_output(source: Source, node: Node, held: torch.Tensor, text: str | None, mesh: Mesh) -> Layout | None:
+    """The piece that a rank has of an output that is expected so, of the whole where ranks have parts of a sum."""
+    output = source.name.removeprefix(COTANGENT)
+    plain, order = in_order_of(text or "replicated")
+    placements = parsed(holders(plain, output, prod(mesh.values()))[0], output, mesh)
+    cuts = [placement for placement in placements if placement.kind in ("sharded", "strided")]
+    if not cuts:
+        return _by_shape(source, node, held, mesh)
+    place = order.index(source.rank) if source.rank in order else source.rank
+    layout, shape = piece(node.name, node.shape, cuts, place, mesh)
+    return layout if shape == tuple(held.shape) else _by_shape(source, node, held, mesh)
 
 
 def _by_shape(source: Source, node: Node, held: torch.Tensor, mesh: Mesh) -> Layout | None:

@@ -42,7 +42,7 @@ def try_unequal(
     shorter = replace(job, inputs=job.example(), relations={**job.relations, **even}, change=partial(_shortened, less),
                       again=False)
     try:
-        (left, ranks), _ = shorter.captured(backward, lambda found: fits(*found, shorter))
+        (left, ranks), _ = shorter.captured(backward, lambda found: fits(*found, shorter, expected))
         sides = sides_of(left, ranks, job.axes, shorter.relations, expected, {}, {})
         _, values = take_draws((sides.left, sides.right), sides.relation.layouts, verdict.seed)
         conditions(sides, values)

@@ -115,7 +115,7 @@ def refine(
         with run.during("capture"):
             job = Job(sequential, distributed, inputs, world_size, mesh, relations or {})
             try:
-                (left, ranks), telling = job.captured(backward, lambda sides: fits(*sides, job))
+                (left, ranks), telling = job.captured(backward, lambda sides: fits(*sides, job, expected))
             except (Unawaited, Mismatch) as found:
                 stop(verdict, found)
         if not run.over and not verdict.stuck:
