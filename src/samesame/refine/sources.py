@@ -25,6 +25,7 @@ from samesame.relate.pieces import PieceProposer
 from samesame.relate.propose import agree
 
 _SHOWN = 4
+_PLAIN = 1e-7               # how near float32 is to a number of three digits behind the point, below one
 COTANGENT = "cotangent."
 
 
@@ -210,6 +211,9 @@ def _by_value(
     wide = {name: tensor.double() for name, tensor in weights.items()}
     proposer = PieceProposer([wide], {name: tensor.numel() for name, tensor in wide.items()})
     for name, tensor in held.items():
+        if tensor.numel() == 1 and (only := _only_number(wide, tensor.double())) is not None:
+            relation.layouts[name] = only
+            continue
         for _, layout in proposer.candidates([{name: tensor.double()}], name, tuple(tensor.shape))[:1]:
             relation.layouts[name] = layout
     rest = relate_parameters(weights, {name: held[name] for name in held if name not in relation.layouts})
@@ -217,6 +221,21 @@ def _by_value(
     equal = Counter(rest.keys[0].values())                 # ranks may each hold a copy of one that has no equal
     relation.how = {name: how for name, how in rest.how.items()
                     if any(equal[rest.keys[0][part]] > 1 for part in wholes(rest.layouts[name]))}
+
+
+def _only_number(weights: Mapping[str, torch.Tensor], held: torch.Tensor) -> Layout | None:
+    """The one place in all weights at which they hold this number, in the shape of the tensor that holds it; none for
+    a number of few digits, which may stand there by chance."""
+    number = held.item()
+    found = {name: (tensor == number).nonzero().tolist() for name, tensor in weights.items()}
+    places = [(name, *place) for name, at in found.items() for place in at]
+    if len(places) != 1 or abs(number - round(number, 3)) < _PLAIN:
+        return None
+    name, *place = places[0]
+    layout: Layout = Whole(name)
+    for dim, at in enumerate(place):
+        layout = layout if weights[name].shape[dim] == 1 else Slice(layout, dim, at, at + 1)
+    return layout if weights[name].dim() == held.dim() else Reshape(layout, tuple(held.shape))
 
 
 def _refuse_unplaced(names: Sequence[str], sources: Sequence[Source]) -> None:
