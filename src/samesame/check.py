@@ -184,7 +184,7 @@ def _establish(
     with run.during("prove"):
         different = bool(differ or sides.differences)
         prover = _prover(verdict.seed, run, book, different)
-        larger = Larger(graphs, taken[0], (values[0][0], values[1][0]), verdict.seed)
+        larger = Larger(graphs, taken[0], (values[0][0], values[1][0]), relation.layouts, verdict.seed)
         doubtful = time.thread_time() + _DOUBTFUL
 
         def advance(done: int, total: int, place: str) -> None:

@@ -51,3 +51,39 @@ def test_numbers_below_zero_stay_there():
     given = torch.randn(6, 5), -torch.rand(6, 5) * 0.5 - 0.01
     found = check(lambda a, p: a * p.clamp(max=1).exp(), lambda a, p: a * p.exp(), given, timeout=20)
     assert found.verdict != "different"
+
+
+class Decoded(torch.nn.Module):
+    """Sizes as exponentials, as boxes are decoded; those of new weights are near 1."""
+
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self.first, self.last, self.most = torch.nn.Linear(6, 8), torch.nn.Linear(8, 2), most
+
+    def forward(self, x):
+        return self.last(self.first(x).relu()).clamp(max=self.most).exp()
+
+
+@pytest.mark.parametrize("most, said", [(6.0, "different"), (1e6, "undecided")])
+def test_a_clip_beyond_what_new_weights_make(most, said):
+    torch.manual_seed(0)
+    bounded = Decoded(most)
+    torch.manual_seed(0)
+    found = check(bounded, Decoded(1e5), (3 * torch.randn(8, 6),), timeout=10)
+    assert found.verdict == said
+    assert any("times as large" in note for note in found.notes) is (said == "different")
+
+
+def test_equal_programs_that_are_not_proved_stay_so_with_larger_weights():
+    class Bell(torch.nn.Linear):
+        def forward(self, x):
+            return torch.special.ndtr(super().forward(x))
+
+    class Mirrored(torch.nn.Linear):
+        def forward(self, x):
+            return 1 - torch.special.ndtr(torch.nn.functional.linear(x, -self.weight, -self.bias))
+
+    torch.manual_seed(0)
+    bell, other = Bell(6, 8), Mirrored(6, 8)
+    other.load_state_dict(bell.state_dict())
+    assert check(bell, other, (3 * torch.randn(4, 6),)).verdict != "different"

@@ -1,20 +1,22 @@
-"""Wider draws: larger numbers than the example has.
+"""Wider draws: larger numbers than the example and the weights have.
 
 Draws of inputs have the example's spread, and a clamp, a maximum or a case that only larger numbers reach shows on none
-of them: boxes of a narrow example all overlap. Where no proof was found, both programs ran on such numbers, too, and a
-difference there is one, as proofs are about all reals. Rounding must not explain it. Where a function of reals comes to
-its limit it does, and no noise shows it: tanh 20 is 1 in floating point, and so is tanh 30, and which of them is larger
-is lost. So numbers stay small, and a draw tells nothing on which an exponential, a quotient or the like is exactly 0 or
-±1 that was not on the example. Numbers that all lie between 0 and 1 stay as they are: probabilities and shares are no
-others, and neither are masks.
+of them: boxes of a narrow example all overlap, and a net whose weights are new never reaches what a trained one does.
+Where no proof was found, both programs ran on such numbers, too, and a difference there is one, as proofs are about all
+reals. Rounding must not explain it. Where a function comes to its limit it does, and no noise shows it: tanh 20
+is 1 in floating point, and so is tanh 30, and which of them is larger is lost. So numbers stay small, weights grow by
+few factors, and a draw tells nothing on which an exponential, a quotient or the like is exactly 0 or ±1 that was
+not on the example. Numbers that all lie between 0 and 1 stay as they are: probabilities and shares are no others, and
+neither are masks.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import torch
 
@@ -24,14 +26,17 @@ from samesame.operators.kept import Over
 from samesame.operators.table import packet
 from samesame.relate.draws import Draw, Run, run_both
 from samesame.relate.flags import is_flag
+from samesame.relate.layout import Layout, values, wholes
 from samesame.relate.noise import rounding_decides
 from samesame.relate.propose import reals
 from samesame.relate.roots import ROUNDED, difference_of_roots
 
 TIMES = (4.0, 16.0)                # as large as the example's numbers
+GROWN = (2.0, 4.0)                 # … and weights: what is made of several grows with each of them
 SECONDS = 2.0                      # in which a draw is begun
 LARGEST = 6.0                      # of what is drawn: e⁶ and 1/(1 + e⁶) are far from where floating point ends
 SPREADS = 2.0                      # as far from 0 as numbers are drawn
+WEIGHTS = 1 << 20                  # elements of all weights that are made larger
 LIMITED = frozenset(
     f"aten.{name}"
     for name in [
@@ -46,27 +51,28 @@ LIMITED = frozenset(
 @dataclass
 class Larger:
     """Larger draws of two programs, which run when what they part is first asked for. `before` are the values of all
-    nodes on the example."""
+    nodes on the example, and `layouts` say of right weights what they are of left ones."""
 
     graphs: tuple[Graph, Graph]
     example: Draw
     before: tuple[Run, Run]
+    layouts: Mapping[str, Layout]
     seed: int
     tried: bool = False
 
     @cached_property
     def parted(self) -> tuple[Draw, tuple[Run, Run]] | None:
         self.tried = True
-        return parted_by_larger(self.graphs, self.example, self.before, self.seed)
+        return parted_by_larger(self.graphs, self.example, self.before, self.layouts, self.seed)
 
 
 def parted_by_larger(
-    graphs: tuple[Graph, Graph], example: Draw, before: tuple[Run, Run], seed: int
+    graphs: tuple[Graph, Graph], example: Draw, before: tuple[Run, Run], layouts: Mapping[str, Layout], seed: int
 ) -> tuple[Draw, tuple[Run, Run]] | None:
     """A draw of larger numbers on which the programs part, and every node's value on it; None if there is none.
     `before` are the values on the example. The inputs are the left's on both sides, in order."""
     until = time.monotonic() + SECONDS
-    for fresh in _drawn(graphs, example, seed):
+    for fresh in chain(_drawn(graphs, example, seed), _of_weights(graphs[0], example, layouts)):
         if time.monotonic() > until:
             return None
         try:
@@ -95,14 +101,33 @@ def _drawn(graphs: tuple[Graph, Graph], example: Draw, seed: int) -> Iterator[Dr
         yield Draw(f"numbers up to {times:g} times as large", Over(mine, example.left), Over(yours, example.right))
 
 
+def _of_weights(left: Graph, example: Draw, layouts: Mapping[str, Layout]) -> Iterator[Draw]:
+    """Larger weights, the same on both sides, where there are not too many of them to be made in time."""
+    shared = {name for layout in layouts.values() for name in wholes(layout)}
+    weights = {node.name: example.left[node.name] for node in left.sources("parameter") if node.name in shared}
+    if sum(value.numel() for value in weights.values()) > WEIGHTS:
+        return
+    larger = {name: value for name, value in weights.items() if _may_be_larger(value)}
+    for times in GROWN if larger else ():
+        now = Over({name: value * times for name, value in larger.items()}, example.left)
+        yours = {name: values(layout, now.__getitem__).to(example.right[name].dtype)
+                 for name, layout in layouts.items() if not larger.keys().isdisjoint(wholes(layout))}
+        yield Draw(f"weights {times:g} times as large", now, Over(yours, example.right))
+
+
+def _may_be_larger(value: torch.Tensor) -> bool:
+    return (value.dtype.is_floating_point and value.element_size() > 1 and value.numel() > 0 and not is_flag(value)
+            and not (float(value.min()) >= 0 and float(value.max()) <= 1))
+
+
 def _larger(value: torch.Tensor, times: float, generator: torch.Generator) -> torch.Tensor | None:
     """New numbers, of one sign where the example's are; None for what stays as it is."""
-    if not value.dtype.is_floating_point or value.element_size() < 2 or value.numel() == 0 or is_flag(value):
+    if not _may_be_larger(value):
         return None
     low, high = float(value.min()), float(value.max())
     spread = float(value.double().pow(2).mean().sqrt())
     most = min(times, LARGEST / (SPREADS * spread)) if 0 < spread < LARGEST else 0.0
-    if (low >= 0 and high <= 1) or most <= 1:
+    if most <= 1:
         return None
     noise = torch.randn(value.shape, generator=generator, dtype=torch.float64).clamp(-SPREADS, SPREADS)
     signed = noise.abs() if low >= 0 else -noise.abs() if high <= 0 else noise
