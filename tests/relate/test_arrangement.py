@@ -20,7 +20,8 @@ def held() -> dict[str, torch.Tensor]:
     torch.manual_seed(0)
     small = {name: torch.randn(4, 8, dtype=torch.float64) for name in ("k", "v", "gate0", "gate1", "up0", "up1")}
     kernel = torch.randn(3, 4, 5, 5, dtype=torch.float64)
-    return {"q": torch.randn(12, 8, dtype=torch.float64), "kernel": kernel, **small}
+    encoding = torch.randn(4, 15, dtype=torch.float64)
+    return {"q": torch.randn(12, 8, dtype=torch.float64), "kernel": kernel, **small, "encoding": encoding}
 
 
 def heads(w, n, name):
@@ -41,6 +42,13 @@ MADE = {
     "rotary pairs of two, and a third": (
         lambda w: torch.cat([w["q"].view(2, 3, 2, 8).transpose(1, 2).reshape(12, 8),
                              w["k"].view(2, 2, 8).transpose(0, 1).reshape(4, 8), w["v"]]), 3),
+    "encoded: what comes first, then sines, then cosines, whose frequencies come last": (
+        lambda w: torch.cat([w["encoding"][:, :3], w["encoding"][:, 3:].view(4, 2, 2, 3).permute(0, 2, 3, 1)
+                             .flatten(1)],
+                            1), 2),
+    "the same at the end": (
+        lambda w: torch.cat([w["encoding"][:, :12].view(4, 2, 2, 3).permute(0, 2, 3, 1).flatten(1),
+                             w["encoding"][:, 12:].flip(1)], 1), 2),
     "a head of each of three": (lambda w: torch.cat([w["q"][3:6], w["k"][2:4], w["v"][:2]]), 3),
 }
 

@@ -6,7 +6,8 @@ pieces, and that in each of these the place of an element in the other tensor is
 its own place. So places come first: each line of the tensor along one dimension (each element, at last) is looked up
 among the lines of the others, by a number that is made of its bits. Then they are described: a block whose
 places are such sums, all in one tensor, is a reshape, a slice and a permutation of it; another block is cut along a
-dimension, or along one digit of it, where the steps change. Where that takes many pieces, it is no layout.
+dimension, or along one digit of it, where the steps change, or where such sums end. Where that takes many pieces, it is
+no layout.
 """
 
 from __future__ import annotations
@@ -256,9 +257,13 @@ class _Description:
         self, held: Held, first: int, digits: list[tuple[int, int]], back: Shape, shape: Shape
     ) -> Layout | None:
         """The tensor in as many dimensions as there are digits, cut where the first line is; then these are put in
-        their order, and those that run `back` are flipped."""
+        their order, and those that run `back` are flipped. Of one dimension that is no multiple of the largest step
+        only the run is taken that the digits go through."""
         order = sorted((k for k, (_, step) in enumerate(digits) if step), key=lambda k: -digits[k][1])
         sizes, starts, before, at = list[int](), list[int](), prod(held.rest), first
+        span = prod(digits[order[0]]) if order else before
+        run = len(held.rest) == 1 and bool(order) and before % digits[order[0]][1] > 0 and first + span <= before
+        before, at = (span, 0) if run else (before, at)
         for step in (*(digits[k][1] for k in order), 1):
             if before % step:
                 return None
@@ -273,7 +278,8 @@ class _Description:
         part = permuted(Whole(held.name), lines_last)
         if sizes[-1] == 1:                               # the last step is one: nothing is left to cut
             sizes, counts = sizes[:-1], counts[:-1]
-        part = _reshaped(part, (*held.rest, *self.line), (*sizes, *self.line))
+        part = Slice(part, 0, first, first + span) if run else part
+        part = _reshaped(part, (*((span,) if run else held.rest), *self.line), (*sizes, *self.line))
         for d, (start, count, size) in enumerate(zip(starts, counts, sizes, strict=False)):
             part = part if count == size else Slice(part, d, start, start + count)
         if len(counts) > len(order):
@@ -338,3 +344,22 @@ def _cuts(numbers: torch.Tensor, which: torch.Tensor, most: int) -> Iterator[tup
             between = (torch.nonzero((tensors[:, 1:] != tensors[:, :-1]).any(2).any(0)).flatten() + 1).tolist()
             yield from ((dim, times, found) for found in ([cuts] if cuts == between else [between, cuts])
                         if 0 < len(found) < most)
+        line, of = (part.movedim(dim, 0).reshape(size, -1)[:, 0] for part in (numbers, which))
+        if most > 1:
+            front, back = _in_digits(line, of), _in_digits(line.flip(0), of.flip(0))
+            yield from ((dim, 1, [cut]) for cut in (size - back, front) if 0 < cut < size)
+
+
+def _in_digits(line: torch.Tensor, which: torch.Tensor) -> int:
+    """How many lines from the first on are in one tensor, at places that are sums of steps of several digits; 0 where
+    that is one digit."""
+    other = torch.nonzero(which != which[0]).flatten()
+    line = line[: int(other[0])] if len(other) else line
+    long, digits, more = 1, 0, 2
+    while more > 1 and len(line) // long > 1:
+        groups = line[: len(line) // long * long].reshape(-1, long)
+        steps = torch.arange(len(groups)) * (groups[1, 0] - groups[0, 0])
+        another = torch.nonzero((groups != groups[0] + steps[:, None]).any(1)).flatten()
+        more = int(another[0]) if len(another) else len(groups)
+        long, digits = long * more, digits + (more > 1)
+    return long if digits > 1 else 0
