@@ -10,6 +10,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from samesame.evidence import Refused
 from samesame.refine import refine
 from samesame.relate.layout import Slice, Whole
 from samesame.relate.pieces import PieceProposer
@@ -113,3 +114,58 @@ def test_a_weight_of_one_number_without_an_equal_needs_no_name(zeros: int) -> No
                    relations={"x": "shard(0)"})
     assert found.verdict == "refines", plain_text(found)
     assert not [words for words in found.provided if "named" in words]
+
+
+class Scaled(nn.Module):
+    def __init__(self, bias: torch.Tensor) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(bias)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        parts = [torch.empty_like(self.bias) for _ in range(dist.get_world_size())]
+        dist.all_gather(parts, self.bias.detach())
+        return x * torch.cat(parts).reshape(-1)
+
+
+class Own(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.bias = nn.Parameter(torch.randn(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.bias
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1)])
+@pytest.mark.parametrize("shift, said", [(0, "refines"), (1, "does not refine")])
+def test_a_bias_may_be_cut_into_single_numbers(shape: tuple[int, ...], shift: int, said: str) -> None:
+    class Wrapped(nn.Module):                              # by another name than the sequential one has
+        def __init__(self, rank: int, ranks: int) -> None:
+            super().__init__()
+            self.piece = Scaled(Own().bias.detach()[(rank + shift) % ranks].reshape(shape).clone())
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.piece(x)
+
+    found = refine(Own, Wrapped, (torch.randn(3, 4),), world_size=4)
+    assert found.verdict == said, plain_text(found)
+
+
+def test_a_number_of_few_digits_is_no_piece_of_a_weight() -> None:
+    class Half(nn.Module):
+        def __init__(self, rank: int, ranks: int) -> None:
+            super().__init__()
+            self.share = nn.Parameter(torch.tensor([0.5]))
+            self.bias = Own().bias
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.bias * self.share * 2
+
+    class Half2(Own):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bias.data[2] = 0.5
+
+    with pytest.raises(Refused, match="share of rank 0"):
+        refine(Half2, Half, (torch.randn(3, 4),), world_size=2)
