@@ -8,6 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.evaluate import evaluate
@@ -125,6 +128,14 @@ def test_floats_at_random_are_read_as_they_stand() -> None:
             x = draw.uniform(0, 10) * 10 ** draw.uniform(-3, 3)
             assert constant(x) is const(as_it_stands(x))
     assert not found
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False))
+@example(torch.finfo(torch.float64).min / 2)               # what masks put in
+@example(torch.finfo(torch.float64).tiny)
+def test_no_float_is_too_large_or_small_to_be_read(x: float) -> None:
+    read = constant(x)
+    assert not isinstance(read, Num) or abs(read.value - Fraction(x)) <= abs(Fraction(x)) / 10**6
 
 
 def test_what_floats_compute_exactly_is_read_so() -> None:

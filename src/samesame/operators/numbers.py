@@ -87,6 +87,7 @@ WORKED_OUT: tuple[tuple[str, Callable[[float], float], Callable[[float], float]]
 )
 OF_ANY_SIZE = frozenset(("exp", "10^"))                    # of these, whose values may be above 1, too
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
+_HUGE = 1e300                                              # what is computed of larger ones may overflow
 _LARGEST_LOG = 14.0                                        # of integers up to a million
 _LARGEST_EXPONENT = 32.0                                   # of a number of a program
 SHORT = 11                                                 # fewer significant digits than this: a decimal
@@ -261,6 +262,8 @@ def _reading(value: float) -> tuple[Expr, str] | None:
     decimal = None if _single(value) else _nearly_short(value)
     if decimal is not None:
         return const(Fraction(repr(decimal))), repr(decimal)
+    if value > _HUGE:
+        return None
     root = _simple_root(value)
     if root is not None:
         return root
