@@ -8,7 +8,7 @@ of what they say, so that whatever is changed in one is noticed where it is used
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from samesame.graph import Graph, TensorType
 from samesame.graph.text import encoded, encoded_type, to_json
 from samesame.operators.demands import Range
 from samesame.relate.blocks import Block
-from samesame.relate.joint import Slot, Typed, is_uniform
+from samesame.relate.joint import CONSTANT, MOVED, Slot, Typed, is_uniform
 from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.meanings import meanings
 from samesame.relate.relating import Relating, Use
@@ -138,13 +138,31 @@ class _Certificate:
                 continue
             reason: dict[str, Any] = {"congruence": True}
             if isinstance(step.reason, Given):
-                same_constant = step.reason.id == "constant"
-                reason = self.constant_step(*stated) if same_constant else self.use(*stated, step.reason.id)
+                of_its_own = {CONSTANT: self.constant_step, MOVED: self.moved_step}.get(step.reason.id)
+                reason = of_its_own(*stated) if of_its_own else self.use(*stated, step.reason.id)
             self.steps[stated] = [*stated, reason]
 
     def constant_step(self, *stated: int) -> dict[str, Any]:
         self.held |= {term for term in stated if self.joint.egraph.term(term).operator != "constant"}
         return {"constant": True}
+
+    def moved_step(self, *stated: int) -> dict[str, Any]:
+        """That two terms hold the same elements of equal ones, by constants that are written down."""
+        assert self.joint.moved is not None
+        mine, yours = map(self.joint.moved.source, stated)
+        self.derive(mine, yours)
+        self.held |= {term for term in self.below(stated, {mine, yours}) if self.joint.constant_value(term) is not None}
+        return {"moved": True, "terms": {"left": mine, "right": yours}}
+
+    def below(self, terms: Iterable[int], ends: Collection[int]) -> set[int]:
+        """What terms are built from, down to these ends and to constants."""
+        found, waiting = set[int](), list(terms)
+        while waiting:
+            term = waiting.pop()
+            if term not in found and term not in ends:
+                found.add(term)
+                waiting += () if self.joint.constant_value(term) is not None else self.joint.egraph.term(term).arguments
+        return found
 
     def arranged(self, use: Use) -> int:
         """The term of the left tensor in the layout of the relation."""

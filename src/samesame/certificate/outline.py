@@ -21,6 +21,7 @@ GRAPH = {"nodes": list, "roots": list}
 PROOF = {"block": dict, "method": str, "rung": str, "conditions": list, "settled": bool, "queries": list}
 BLOCK = {"nodes": list, "left": str, "right": str, "constants": dict}
 INSTANCE = {"proof": str, "terms": dict}
+MOVED = {"moved": bool, "terms": dict}
 
 
 def lacking(form: dict[str, Any]) -> str:
@@ -48,7 +49,9 @@ def require_outline(form: dict[str, Any]) -> None:
         require_row(f"step {number}", step, "[term, term, reason]", (int, int, dict))
         known = all(0 <= term < len(form["terms"]) for term in step[:2])
         require(known, f"the certificate is malformed: step {number} names a term that is not there")
-        if step[2] not in ({"congruence": True}, {"constant": True}):
+        if "moved" in step[2]:
+            require_fields(f"the reason of step {number}", step[2], MOVED)
+        elif step[2] not in ({"congruence": True}, {"constant": True}):
             require_fields(f"the reason of step {number}", step[2], INSTANCE)
     for number, root in enumerate(form["roots"], 1):
         require_row(f"output {number}", root, "[name, term, term]", (str, int, int))

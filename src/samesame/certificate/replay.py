@@ -3,7 +3,8 @@
 A certificate holds both graphs, a table of terms that spell out what their tensors are, and the steps that make the
 roots equal. Each step equates two terms because (1) the same operator is applied to terms that earlier steps made
 equal, or (2) a proof's block fits them: operator by operator, its two sides are the two terms, over a frontier of
-equal terms, or (3) both programs compute the same constant, which is computed again. A proof says that the two sides
+equal terms, or (3) both programs compute the same constant, which is computed again, or (4) both hold the same elements
+of equal terms, whose places are worked out again by the operators that move them. A proof says that the two sides
 of its block are equal as formulas, and each proof is checked once, however many steps use it:
 
 * the second prover works both formulas out at small sizes (evaluator.py);
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
 from collections import Counter
 from collections.abc import Mapping
@@ -66,6 +68,12 @@ ORDERS = {"aten." + name for name in                   # of one meaning
 FILL = "aten.masked_fill.Scalar"
 FILLED = {told([[{"slot": 0}, {"slot": 1}, value], []]) for value in ({"float": "-inf"}, {"float": "inf"})}
 ALONE = told([[{"slot": 0}], []])
+TAKES = {"aten." + name for name in ("index", "index_select", "gather", "take_along_dim", "embedding")}
+MOVES = {"aten." + name for name in (
+    "view", "_unsafe_view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "expand", "repeat", "tile",
+    "slice", "permute", "transpose", "t", "numpy_T", "mT", "movedim", "select", "narrow", "flip", "roll", "split",
+    "unbind", "cat", "split_with_sizes", "chunk", "stack", "unfold", "diagonal", "pixel_shuffle", "pixel_unshuffle")}
+BITS = "aten.view.dtype"                                # moves nothing: it reads bits as another kind of number
 OPEN = ("input", "parameter", "uninitialised")          # what a constant of the program depends on none of
 OF_A_SIGN = {"aten.sigmoid.default": "between 0 and 1", "aten.exp.default": "above 0",
              "aten.abs.default": "not below 0"}
@@ -412,6 +420,15 @@ class _Replay:
             require(held[0] & held[1] or not all(held), f"{what}: the two constants are computed and differ")
             if not all(held):
                 self.trusted.append(f"that the programs compute the constant of step {number}")
+        elif "moved" in reason:
+            ends = [reason["terms"].get(side) for side in ("left", "right")]
+            require(all(type(end) is int and 0 <= end < len(self.terms) for end in ends), f"{what}: it names no terms")
+            require(self.same(*ends), f"{what}: elements of two tensors are moved, and these are not equal before")
+            places = [self.moved(what, *pair) for pair in zip((a, b), ends, strict=True)]
+            known = all(one is not None for one in places)
+            require(not known or torch.equal(*places), f"{what}: they hold other elements")
+            if not known:
+                self.trusted.append(f"that the tensors of step {number} hold the same elements")
         else:
             require(reason["proof"] in self.proofs, f"{what}: it names a proof that is not there")
             self.instance(what, a, b, reason["proof"], reason["terms"])
@@ -420,6 +437,33 @@ class _Replay:
                 same = self.is_masked(reason["proof"], masked)
                 require(same, f"{what}: what is proved with masks in front is another claim")
         self.parent[self.find(a)] = self.find(b)
+
+    def moved(self, what: str, term: int, source: int) -> Any:
+        """The places in a source of the elements that a term holds; None where it takes them by a constant whose value
+        is not held."""
+        kind, attributes, arguments, type_ = self.terms[term]
+        if term == source:
+            require(math.prod(type_["shape"]) <= LARGE, f"{what}: too many elements")
+            return torch.arange(math.prod(type_["shape"])).reshape(type_["shape"])
+        takes = kind.rpartition(".")[0] in TAKES and attributes[0][0] == {"slot": 0}
+        moves = (kind.rpartition(".")[0] in MOVES and kind != BITS) or kind == "getitem"
+        require(takes or (moves and len(arguments) > 0), f"{what}: {kind} does more than move elements")
+        of = arguments[:1] if takes else arguments
+        parts = [self.moved(what, part, source) for part in of] + [self.taken_by(part) for part in arguments[len(of):]]
+        if any(part is None for part in parts):
+            return None
+        args, kwargs = (forms.argument_of(given, {"slot": parts.__getitem__}) for given in attributes[:2])
+        if kind == "getitem":
+            return args[0][args[1]]
+        found = forms.operator(kind)(*args, **dict(kwargs))
+        require(isinstance(type_, list) or list(found.shape) == type_["shape"], f"{what}: {kind} gives another shape")
+        return found
+
+    def taken_by(self, term: int) -> torch.Tensor | None:
+        """The value of a constant, where it is held or computed."""
+        require(self.closed[term], "elements are taken by what is no constant")
+        known = [*self.computed.get(term, ()), *([self.held[term]] if term in self.held else [])]
+        return known[0] if known else self.value(term, self.held)
 
     def digests(self, term: int) -> set[str]:
         """What is known of a closed term's elements."""

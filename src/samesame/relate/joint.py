@@ -32,12 +32,14 @@ from samesame.operators.table import UNINITIALISED, packet
 from samesame.relate.domain import demanded, positions
 from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
 from samesame.relate.masks import Counting, Triangle, counts, triangle
+from samesame.relate.moved import Moved
 
 HUGE = 1e30  # a number as large stands for infinity
 _SEEN = 4096
 FEWEST, FEW = 8, 32         # elements of a constant that blocks may look into: any, and such whose digits say something
 _CORNERS = 64               # places that are tried for a piece of a table
 SOURCES = ("input", "parameter", "constant", "uninitialised")
+CONSTANT, MOVED = "constant", "moved"                      # why terms are equal, if no proof says so
 KINDS = {"bool": "bool", "complex64": "complex", "complex128": "complex"}
 WIDEST = {"real": torch.float64, "int": torch.int64, "complex": torch.complex128}
 
@@ -120,6 +122,7 @@ class JointGraph:
     negatives: set[int] = field(default_factory=set)
     demanded: dict[int, Range] = field(default_factory=dict)
     established: dict[int, tuple[int, Layout]] = field(default_factory=dict)
+    moved: Moved | None = None                             # where a program takes elements by constants
 
     def add(self, operator: str, attributes: tuple[Any, ...], arguments: tuple[int, ...], type_: Any) -> int:
         """The term for an application; the type is one of its attributes, so that terms of different types never
@@ -160,12 +163,23 @@ class JointGraph:
                     unsettled.add(node)
                 value = closed.get(node.name)
                 if isinstance(value, torch.Tensor) and node not in unsettled:
-                    self.union(term, self.add_constant(value), "constant")
+                    self.union(term, self.add_constant(value), CONSTANT)
             self.term[node] = term
+            if self.moved is not None and node.inputs:
+                reads = [self.term[part] for part in node.inputs]
+                self.moved.enter(node, term, reads, list(map(self.constant_value, reads)))
             self.sides.setdefault(term, set()).add(side)
             if side == "left":
                 self.lefts.setdefault(term, node)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Carry on what was entered: to equal applications, and to what holds the same elements of equal tensors."""
         self.egraph.rebuild()
+        while self.moved is not None and (pairs := list(self.moved.alike(self.egraph.find, self.types))):
+            for a, b in pairs:
+                self.union(a, b, MOVED)
+            self.egraph.rebuild()
 
     def _source(self, operator: str, attributes: tuple[Any, ...], node: Node) -> int:
         term = self.add(operator, attributes, (), typed(node.type))
@@ -219,7 +233,7 @@ class JointGraph:
         together = self.add("aten.cat.default", ((slots, 0), ()), parts, row)
         term = self.add_layout(reshaped(Whole("row"), row.shape, tuple(core.shape)), {"row": together})
         self.written_out.add(term)
-        self.union(term, leaf, "constant")
+        self.union(term, leaf, CONSTANT)
 
     def _masked(self, wide: torch.Tensor, mask: Triangle) -> int:
         """A triangle of a number, in the shape of the mask."""
@@ -339,7 +353,7 @@ class JointGraph:
             self.union(term, right, evidence)
         self.established[term] = left, layout
         self.anchor(left)
-        self.egraph.rebuild()
+        self.rebuild()
 
     def establish_joined(self, made: int, right: int, parts: Iterable[int], evidence: str) -> None:
         """Enter `right = made`, what several left tensors make side by side: each of these is a value of both sides."""
@@ -347,7 +361,7 @@ class JointGraph:
             self.union(made, right, evidence)
         for part in parts:
             self.anchor(part)
-        self.egraph.rebuild()
+        self.rebuild()
 
     def pieces(self, term: int) -> list[tuple[int, Layout]]:
         """What the class is known to be of left tensors: each term, with its layout of it that was established."""

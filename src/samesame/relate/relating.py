@@ -33,6 +33,7 @@ from samesame.relate.ignored_labels import classes_or_ignored
 from samesame.relate.infinities import lying, spans_of
 from samesame.relate.joint import SOURCES, JointGraph
 from samesame.relate.layout import Concat, Layout, Whole, wholes
+from samesame.relate.moved import Moved, takes_by_constants
 from samesame.relate.of_a_sign import is_told, of_a_sign
 from samesame.relate.parameters import NAME, PLACE, USE, InputRelation, relate_parameters
 from samesame.relate.propose import Proposer, Proposes, Values, agree, difference
@@ -199,6 +200,8 @@ def relate(
     do. Claims about outputs may have so many operators `of_roots`."""
     joint = JointGraph()
     held = (graph.tensors[node.name] for graph in (left, right) for node in graph.sources("constant"))
+    if any(map(takes_by_constants, (left, right), closed)):
+        joint.moved = Moved()
     joint.enter_tables(chain(held, *(values.values() for values in closed)))
     joint.add_graph("left", left, closed[0], {}, {})
     sources = {node.name: joint.term[node] for node in left.nodes if node.is_source}

@@ -90,4 +90,6 @@ def _carried(step: Because, links: Links) -> Step:
         return Step("identity", f"{step.left} is {step.right}: over the reals a cast or a copy changes nothing", rests)
     if step.reason == "constant":
         return Step("constant", f"{step.left} and {step.right} are the same constant, bit for bit")
+    if step.reason == "moved":
+        return Step("moved", f"{step.left} and {step.right} hold the same elements of one tensor", rests)
     return Step("relation", f"{step.left} = {step.right}", rests)
