@@ -22,7 +22,7 @@ from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators.execute import resolve
 from samesame.operators.table import packet
 
-MOST = 1 << 18              # elements of a tensor that is looked at, and of one that is made of it
+MOST = 1 << 17              # elements of a tensor that is looked at, and of one that is made of it
 TAKES = frozenset(          # by integers or truth values, the second argument
     f"aten.{name}" for name in ("index", "index_select", "gather", "take_along_dim", "embedding")
 )
@@ -41,20 +41,22 @@ BITS = "aten.view.dtype"    # moves nothing: it reads bits as another kind of nu
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Which places of a `source` a term holds, several tensors where its operator gives several; whether a constant
-    was taken by on the way."""
+    """Of which `source` a term holds elements, whether a constant was `taken` by on the way, and whether these are all
+    elements in order."""
 
     source: int
-    places: Any
     taken: bool
+    in_order: bool = False
 
 
 @dataclass(slots=True)
 class Moved:
-    """What terms hold of others. `known` are classes of terms with the same elements, by the class of their source."""
+    """What terms hold of others, and digests of the places. The `places` themselves, several tensors where an operator
+    gives several, are kept while terms are entered."""
 
     held: dict[int, Held] = field(default_factory=dict)
     digests: dict[int, str] = field(default_factory=dict)
+    places: dict[int, Any] = field(default_factory=dict)
 
     def source(self, term: int) -> int:
         """The term whose elements it holds, itself if it is made otherwise."""
@@ -69,18 +71,20 @@ class Moved:
             return
         if any(value is not None for value in constants[:data]) or any(value is None for value in constants[data:]):
             return
-        parts = [self.held.get(t) or _itself(part, t) for t, part in zip(reads[:data], node.inputs, strict=False)]
-        whole = [part for part in parts if part is not None]
-        if len(whole) < len(parts) or len({part.source for part in whole}) != 1:
+        parts = [self.held.get(part) or Held(part, taken=False) for part in reads[:data]]
+        places = [self.places[term] if term in self.places else _all_of(part)
+                  for term, part in zip(reads[:data], node.inputs, strict=False)]
+        if any(one is None for one in places) or len({part.source for part in parts}) != 1:
             return
-        given = iter([*(part.places for part in whole), *constants[data:]])
+        given = iter([*places, *constants[data:]])
         args = map_nodes(lambda _: next(given), node.args)
         kwargs = {key: map_nodes(lambda _: next(given), value) for key, value in node.kwargs.items()}
-        places = args[0][args[1]] if node.operator == GETITEM else resolve(node.operator)(*args, **kwargs)
-        taken = not moving or any(part.taken for part in whole)
-        self.held[term] = Held(whole[0].source, places, taken)
-        if isinstance(places, torch.Tensor):
-            self.digests[term] = sha256(repr(tuple(places.shape)).encode() + places.numpy().tobytes()).hexdigest()
+        found = args[0][args[1]] if node.operator == GETITEM else resolve(node.operator)(*args, **kwargs)
+        self.places[term], one = found, isinstance(found, torch.Tensor)
+        taken = not moving or any(part.taken for part in parts)
+        self.held[term] = Held(parts[0].source, taken, one and torch.equal(found.flatten(), _counted(found.numel())))
+        if one:
+            self.digests[term] = sha256(repr(tuple(found.shape)).encode() + found.numpy().tobytes()).hexdigest()
 
     def alike(self, find: Callable[[int], int], types: Mapping[int, Any]) -> Iterator[tuple[int, int]]:
         """Pairs of terms that hold the same elements; `find` tells the class of a term."""
@@ -91,9 +95,9 @@ class Moved:
             one, *others = sorted(terms, key=lambda term: not self.held[term].taken)
             if self.held[one].taken:
                 yield from ((one, other) for other in others if find(one) != find(other))
-                held = self.held[one]
-                if types[one] == types[held.source] and find(one) != find(held.source) and _is_in_order(held.places):
-                    yield one, held.source
+                source = self.held[one].source
+                if self.held[one].in_order and types[one] == types[source] and find(one) != find(source):
+                    yield one, source
 
 
 def takes_by_constants(graph: Graph, closed: Mapping[str, torch.Tensor]) -> bool:
@@ -120,12 +124,12 @@ def _size(type_: TensorType) -> int:
     return prod(type_.shape) if all(isinstance(size, int) for size in type_.shape) else MOST + 1
 
 
-def _itself(node: Node, term: int) -> Held | None:
+def _all_of(node: Node) -> torch.Tensor | None:
+    """The places in a tensor of its own elements; None where they are too many, or several tensors."""
     if isinstance(node.type, tuple) or _size(node.type) > MOST:
         return None
-    shape = node.type.shape
-    return Held(term, torch.arange(prod(shape)).reshape(shape), taken=False)
+    return _counted(_size(node.type)).reshape(node.type.shape)
 
 
-def _is_in_order(places: torch.Tensor) -> bool:
-    return torch.equal(places.flatten(), torch.arange(places.numel()))
+def _counted(size: int) -> torch.Tensor:
+    return torch.arange(size, dtype=torch.int32)

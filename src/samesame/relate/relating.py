@@ -206,6 +206,8 @@ def relate(
     joint.add_graph("left", left, closed[0], {}, {})
     sources = {node.name: joint.term[node] for node in left.nodes if node.is_source}
     joint.add_graph("right", right, closed[1], inputs.layouts, sources)
+    if joint.moved is not None:
+        joint.moved.places.clear()
     for graph, draws, wide in zip((left, right), values, general or (left, right), strict=True):
         joint.note_integers(graph, draws)
         joint.negatives.update(joint.term[graph[name]] for name in made_of_sizes(wide))
