@@ -522,6 +522,31 @@ OWN: Samples = {
         (r(1, 2, 4, 3), r(2, 3, 3, 2), r(3), [2, 1], [1, 0], [1, 2], True, [1, 0], 1),
         (r(1, 2, 5), r(2, 3, 3), r(6), [1], [2], [1], True, [0], 2),
     ],
+    "aten.convolution_backward.default": lambda: [
+        (r(2, 6, 4), r(2, 4, 7), r(6, 2, 3), [6], [2], [1], [1], False, [0], 2, [True] * 3),
+        (r(2, 6, 3), r(2, 4, 8), r(6, 4, 2), [0], [3], [0], [1], False, [0], 1, [True, True, False]),
+        (r(1, 3, 3, 5), r(1, 2, 5, 6), r(3, 2, 3, 2), [3], [1, 1], [1, 0], [2, 1], False, [0, 0], 1,
+         [False, True, True]),
+        (r(1, 3, 5), r(1, 3, 5), r(3, 1, 1), [3], [1], [0], [1], False, [0], 3, [True, False, False]),
+        (r(1, 3, 8, 5), r(1, 2, 4, 3), r(2, 3, 3, 2), [3], [2, 1], [1, 0], [1, 2], True, [1, 0], 1, [True] * 3),
+        (r(1, 6, 3), r(1, 2, 5), r(2, 3, 3), [6], [1], [2], [1], True, [0], 2, [True, True, False]),
+        (r(1, 2, 10), r(1, 2, 3), r(2, 2, 2), [2], [2], [0], [3], True, [2], 1, [True] * 3),
+        (r(1, 2, 3, 3, 3), r(1, 2, 4, 4, 4), r(2, 1, 2, 2, 2), [2], [1] * 3, [0] * 3, [1] * 3, False, [0] * 3, 2,
+         [True] * 3),
+    ],
+    **{f"aten.avg_pool{n}d_backward.default": lambda n=n: [
+        (r(1, 2, *(3,) * n), r(1, 2, *(6,) * n), [2] * n, [], [0] * n, False, True, None),
+        (r(1, *(4,) * n), r(1, *(6,) * n), [3] * n, [2] * n, [1] * n, True, False, None),
+        (r(1, *(3,) * n), r(1, *(5,) * n), [2] * n, [2] * n, [0] * n, True, True, 3),
+    ] for n in (2, 3)},
+    **{f"aten._adaptive_avg_pool{n}d_backward.default": lambda n=n: [
+        (r(2, *(2,) * n), r(2, *(4,) * n)), (r(2, *(3,) * n), r(2, *(5,) * n)), (r(1, *(1,) * n), r(1, *(3,) * n))
+    ] for n in (2, 3)},
+    **{f"aten.adaptive_max_pool{n}d_backward.default": lambda n=n: [
+        (r(1, 2, *(2,) * n), r(1, 2, *(4,) * n), ints(4**n, 1, 2, *(2,) * n))] for n in (2, 3)},
+    **{f"aten.max_pool{n}d_with_indices_backward.default": lambda n=n: [
+        (r(1, 2, *(4,) * n), r(1, 2, *(5,) * n), [2] * n, [1] * n, [0] * n, [1] * n, False,
+         ints(5**n, 1, 2, *(4,) * n))] for n in (2, 3)},
     "aten.conv1d.padding": lambda: [(r(2, 3, 5), r(2, 3, 3), r(2), [1], "same"),
                                      (r(2, 3, 5), r(2, 3, 3), None, [2], "valid")],
     **{f"aten.max_pool{n}d_with_indices.default": lambda n=n: [(r(2, *(5,) * n), [2], [1]),

@@ -34,6 +34,7 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     special,
     spectral,
     vllm,
+    window_gradients,
     windows,
 )
 from samesame.operators.explain import explain
