@@ -547,6 +547,15 @@ OWN: Samples = {
     **{f"aten.max_pool{n}d_with_indices_backward.default": lambda n=n: [
         (r(1, 2, *(4,) * n), r(1, 2, *(5,) * n), [2] * n, [1] * n, [0] * n, [1] * n, False,
          ints(5**n, 1, 2, *(4,) * n))] for n in (2, 3)},
+    **{f"aten.{name}{n}d{back}.default": lambda n=n, back=back: [
+        *((*((r(1, 2, *(m,) * n), [m] * n, [1, 2, *(k,) * n]) if back else (r(1, 2, *(k,) * n), [m] * n)),
+           *[scale] * n) for k, m, scale in ((2, 4, None), (3, 5, None), (4, 2, 0.5), (3, 3, None), (2, 3, 1.5))),
+    ] for name in ("upsample_nearest", "_upsample_nearest_exact") for n in (1, 2, 3) for back in ("", "_backward")},
+    **{f"aten.upsample_{name}{n}d{back}.default": lambda n=n, back=back: [
+        *((*((r(1, 2, *(m,) * n), [m] * n, [1, 2, *(k,) * n]) if back else (r(1, 2, *(k,) * n), [m] * n)),
+           aligned, *[scale] * n) for aligned in (True, False)
+          for k, m, scale in ((2, 4, None), (3, 5, None), (4, 2, 0.5), (3, 1, None), (2, 3, 1.5))),
+    ] for name, n in (("linear", 1), ("bilinear", 2), ("trilinear", 3), ("bicubic", 2)) for back in ("", "_backward")},
     "aten.conv1d.padding": lambda: [(r(2, 3, 5), r(2, 3, 3), r(2), [1], "same"),
                                      (r(2, 3, 5), r(2, 3, 3), None, [2], "valid")],
     **{f"aten.max_pool{n}d_with_indices.default": lambda n=n: [(r(2, *(5,) * n), [2], [1]),

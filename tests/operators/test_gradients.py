@@ -95,6 +95,32 @@ def test_gradients_of_as_many_windows_as_asked_for(sizes, greatest):
         held(f"aten._adaptive_avg_pool{axes}d_backward.default", real(2, *wanted), x)
 
 
+MODES = {"upsample_nearest1d": 1, "upsample_nearest2d": 2, "_upsample_nearest_exact1d": 1,
+         "_upsample_nearest_exact3d": 3, "upsample_linear1d": 1, "upsample_bilinear2d": 2, "upsample_bicubic2d": 2,
+         "upsample_trilinear3d": 3}
+
+
+@st.composite
+def resized(draw):
+    """An operator, its arguments behind the image, and the image's size."""
+    name = draw(st.sampled_from(sorted(MODES)))
+    sizes = [draw(st.integers(1, 5)) for _ in range(MODES[name])]
+    scales = [draw(st.sampled_from([0.5, 1.5, 2.0, 3.0])) for _ in sizes]
+    given = draw(st.booleans())
+    wanted = [max(1, int(n * f)) for n, f in zip(sizes, scales, strict=True)] if given else [
+        draw(st.integers(1, 9)) for _ in sizes]
+    aligned = () if "nearest" in name else (draw(st.booleans()),)
+    return name, (wanted, *aligned, *(scales if given else [None] * len(sizes))), [1, 2, *sizes]
+
+
+@settings(max_examples=60, deadline=None)
+@given(resized())
+def test_images_of_other_sizes_and_their_gradients(drawn):
+    name, (wanted, *options), shape = drawn
+    held(f"aten.{name}.default", real(*shape), wanted, *options)
+    held(f"aten.{name}_backward.default", real(1, 2, *wanted), wanted, shape, *options)
+
+
 # ---------------------------------------------------------------------------------------------------------- a whole CNN
 
 GEN = torch.Generator().manual_seed(0)

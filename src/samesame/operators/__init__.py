@@ -30,6 +30,7 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     powers,
     quantisation,
     reduction,
+    resizing,
     shuffles,
     special,
     spectral,
