@@ -122,6 +122,13 @@ def c(*shape: int) -> torch.Tensor:
     return torch.randn(shape, dtype=torch.complex128)
 
 
+def bags_back(mode: int, offsets: list[int], weights: torch.Tensor | None) -> tuple[Any, ...]:
+    """Arguments of a bag's gradient, with what the bag has kept for it."""
+    indices, starts = ints(5, 6), torch.tensor(offsets)
+    _, *kept = torch.ops.aten._embedding_bag(r(5, 3), indices, starts, False, mode, False, weights)
+    return r(len(offsets), 3), indices, starts, *kept, 5, False, mode, False, weights
+
+
 EDGES = torch.tensor([-1.0, 0.5, 0.5, 2.0])
 
 Samples = dict[str, Callable[[], list[tuple[Any, ...]]]]   # operator -> argument lists; a last dict holds the keywords
@@ -317,6 +324,13 @@ OWN: Samples = {
     "aten.meshgrid.default": lambda: [([r(2), r(3), r()],)],
     **{f"aten.{kind}_pad{axes}d.default": lambda axes=axes: [(r(2, *(4, 3, 5)[:axes]), [1, 2, 0, 2, 1, 1][: 2 * axes])]
        for kind in ("reflection", "replication") for axes in (1, 2, 3)},
+    **{f"aten.{kind}_pad{axes}d_backward.default": lambda axes=axes: [
+        (r(2, *(5, 8, 7)[-axes:]), r(2, *(3, 5, 4)[-axes:]), [1, 2, 2, 1, 1, 1][: 2 * axes])]
+       for kind in ("reflection", "replication") for axes in (1, 2, 3)},
+    "aten._unsafe_masked_index.default": lambda: [
+        *((r(4, 3), (found >= 0) & (found < 4), [found, ints(3, 5)], fill)
+          for found in (ints(9, 5) - 2, ints(9, 2, 5) - 2) for fill in (0.0, 0.5)),
+        (r(4, 3), bools(2, 5, 3), [ints(4, 2, 5), None], 0)],
     "aten.repeat.default": lambda: [(r(2, 3), [2, 1, 2]), (r(3), [0])],
     "aten.repeat_interleave.self_int": lambda: [(r(2, 3), 2), (r(2, 3), 3, -1), (r(3, 1), 2, 0)],
     "aten.roll.default": lambda: [(r(3, 4), [1, -1], [0, 1]), (r(3, 4), [5]), (r(4), [6], [0]), (r(0, 2), [1], [0])],
@@ -452,6 +466,18 @@ OWN: Samples = {
     ],
     # indexing
     "aten.gelu_backward.default": lambda: [(r(3, 4), r(3, 4)), (r(7), r(7), {"approximate": "tanh"})],
+    **{f"aten.{name}_backward.default": lambda: [
+        (r(3, 4), r(3, 4), 0.5), (r(3), torch.tensor([0.5, -0.5, 0]).double(), 0.5)]
+       for name in ("hardshrink", "softshrink")},
+    "aten._cdist_backward.default": lambda: [
+        (r(*batch, 3, 5), x, y, p, torch.cdist(x, y, p)) for p in (2.0, 1.0)
+        for batch, x, y in (((), r(3, 4), r(5, 4)), ((2,), r(2, 3, 4), r(2, 5, 4)),
+                            ((), torch.zeros(3, 2).double(), torch.eye(5, 2).double()))],
+    "aten._weight_norm_interface_backward.default": lambda: [
+        (r(3, 4, 2), r(3, 4, 2), pos(3, 1, 1), pos(3, 1, 1), 0), (r(3, 4), r(3, 4), pos(1, 4), pos(1, 4), 1)],
+    "aten._embedding_bag_backward.default": lambda: [
+        bags_back(mode, offsets, weights) for offsets in ([0, 2, 4], [0, 0, 3], [0, 1, 6])
+        for mode, weights in ((0, None), (1, None), (0, r(6)))],
     "aten._softmax_backward_data.default": lambda: [
         (r(2, 3), torch.softmax(r(2, 3), dim), dim, torch.float64) for dim in (0, -1)
     ],
