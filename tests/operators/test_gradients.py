@@ -216,3 +216,94 @@ def test_a_mistake_in_one_gradient_is_that_ones(other, wrong):
     verdict = pair(other)
     assert verdict.verdict == "different"
     assert {root.name for root in verdict.roots if root.evidence.rung is Rung.REFUTED} == {wrong}
+
+
+# ------------------------------------------------------------------------------------------------------- layer by layer
+
+
+def gradients(program):
+    """Those of half the sum of squares of what a program returns, so that it is also the result's own gradient."""
+
+    def run_back(*xs):
+        xs = [x.detach().requires_grad_() for x in xs]
+        found = torch.autograd.grad(program(*xs).square().sum() / 2, xs)
+        return found if len(found) > 1 else found[0]
+
+    return run_back
+
+
+def doubled(x):
+    wide = x.repeat_interleave(2, 2).repeat_interleave(2, 3)
+    return wide.unflatten(3, (-1, 2)).sum(-1).unflatten(2, (-1, 2)).sum(3)
+
+
+def drawn_out(x):
+    wide = torch.cat([x[..., :1], x, x[..., -1:]], -1)
+    grad = wide[..., 1:-1].clone()
+    grad[..., 0] += wide[..., 0]
+    grad[..., -1] += wide[..., -1]
+    return grad
+
+
+def mirrored(x):
+    wide = torch.cat([x[..., 1:2], x, x[..., -2:-1]], -1)
+    grad = wide[..., 1:-1].clone()
+    grad[..., 1] += wide[..., 0]
+    grad[..., -2] += wide[..., -1]
+    return grad
+
+
+def of_given_length(v, g):
+    length = v.norm(dim=1, keepdim=True)
+    w = v * g / length
+    along = (w * v).sum(1, keepdim=True)
+    return g / length * (w - v * along / length**2), along / length
+
+
+def shrunk(x):
+    return torch.where(x > 0.5, x - 0.5, torch.where(x < -0.5, x + 0.5, 0.0))
+
+
+def averaged(x):
+    means = x.unflatten(2, (-1, 2)).unflatten(4, (-1, 2)).mean((3, 5))
+    return means.repeat_interleave(2, 2).repeat_interleave(2, 3) / 4
+
+
+IMAGE, ROWS = (2, 3, 4, 6), (2, 3, 4)
+LAYERS = {
+    "nearest": (lambda x: F.interpolate(x, scale_factor=2), doubled, [IMAGE]),
+    "replicate": (lambda x: F.pad(x, (1, 1), mode="replicate"), drawn_out, [ROWS]),
+    "reflect": (lambda x: F.pad(x, (1, 1), mode="reflect"), mirrored, [ROWS]),
+    "weight norm": (lambda v, g: torch._weight_norm(v, g, 0), of_given_length, [(3, 4), (3, 1)]),
+    "softshrink": (F.softshrink, shrunk, [ROWS]),
+    "adaptive mean": (lambda x: F.adaptive_avg_pool2d(x, (2, 3)), averaged, [IMAGE]),
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_the_gradient_of_a_layer_by_hand_is_proved(layer):
+    program, by_hand, shapes = LAYERS[layer]
+    verdict = check(gradients(program), by_hand, tuple(torch.randn(shape, generator=GEN) for shape in shapes))
+    assert verdict.verdict == "same" and verdict.evidence is Rung.PROVED, verdict.roots
+
+
+@pytest.mark.parametrize("layer, wrong", [
+    ("replicate", mirrored), ("reflect", drawn_out), ("nearest", lambda x: 2 * x)])
+def test_a_wrong_gradient_of_a_layer_differs(layer, wrong):
+    program, _, shapes = LAYERS[layer]
+    inputs = tuple(torch.randn(shape, generator=GEN) for shape in shapes)
+    verdict = check(gradients(program), wrong, inputs)
+    assert verdict.verdict == "different" and [root.evidence.rung for root in verdict.roots] == [Rung.REFUTED]
+
+
+def test_the_gradient_of_bags_is_that_of_sums_of_rows():
+    def bags(table, rows):
+        table = table.detach().requires_grad_()
+        return torch.autograd.grad(F.embedding_bag(rows, table, mode="sum").square().sum(), table)[0]
+
+    def by_hand(table, rows):
+        chosen = (rows[..., None] == torch.arange(table.shape[0])).sum(1).to(table.dtype)
+        return chosen.T @ (2 * table[rows].sum(1))
+
+    verdict = check(bags, by_hand, (torch.randn(3, 4, generator=GEN), torch.tensor([[1, 2, 0], [1, 1, 2]])))
+    assert verdict.verdict == "same" and verdict.evidence is Rung.PROVED, verdict.roots
