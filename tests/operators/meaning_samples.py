@@ -259,6 +259,9 @@ OWN: Samples = {
         (r(*x), r(*g), mode, padding, align) for mode in (0, 1) for padding in (0, 1) for align in (True, False)]
        for n, x, g in (("_2d", (2, 3, 4, 5), (2, 3, 2, 2)), ("_3d", (1, 2, 3, 4, 2), (1, 2, 3, 2, 3)),
                        ("", (1, 1, 1, 3), (1, 4, 2, 2)))},
+    "aten.grid_sampler_2d_backward.default": lambda: [
+        (r(2, 3, 4, 2), r(2, 3, 4, 5), r(2, 4, 2, 2), 0, padding, align, mask)
+        for padding in (0, 1) for align in (True, False) for mask in ([True, True], [False, True], [True, False])],
     "aten.fft_fftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
     "aten.fft_rfftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
     **{f"aten.{name}_window.{overload}": lambda more=more: [(n, *more) for n in (1, 2, 5, 8)]

@@ -71,6 +71,8 @@ WINDOWS: list[Call] = [
        lambda B, T, axes=axes: (real(B, *(T + 2, T + 1, 4)[:axes]), real(B, *(T, T + 1, 3)[:axes]),
                                 [[1, 1], [0, 0, 1, 1], [1, 0, 0, 0, 1, 1]][axes - 1]))
       for kind in ("reflection", "replication") for axes in (1, 2, 3)),
+    ("aten.grid_sampler_2d_backward.default", lambda B, D, T, S: (
+        real(B, D, S, 2), real(B, D, T, 3), real(B, S, 2, 2), 0, 1, True, [True, True])),
     ("aten.conv_transpose1d.default", lambda D, T, S: (real(D, T), real(D, S, 3), None, [2], [1], [1])),
     ("aten.conv_transpose2d.input", lambda B, D, T, S: (real(B, D, T, S), real(D, 2, 2, 2), real(2), [2, 2])),
     ("aten.conv_transpose3d.input", lambda B, T: (real(B, 2, T, 2, T), real(2, 1, 2, 2, 2))),
