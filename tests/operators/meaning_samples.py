@@ -122,6 +122,13 @@ def c(*shape: int) -> torch.Tensor:
     return torch.randn(shape, dtype=torch.complex128)
 
 
+def bags_back(mode: int, offsets: list[int], weights: torch.Tensor | None) -> tuple[Any, ...]:
+    """Arguments of a bag's gradient, with what the bag has kept for it."""
+    indices, starts = ints(5, 6), torch.tensor(offsets)
+    _, *kept = torch.ops.aten._embedding_bag(r(5, 3), indices, starts, False, mode, False, weights)
+    return r(len(offsets), 3), indices, starts, *kept, 5, False, mode, False, weights
+
+
 EDGES = torch.tensor([-1.0, 0.5, 0.5, 2.0])
 
 Samples = dict[str, Callable[[], list[tuple[Any, ...]]]]   # operator -> argument lists; a last dict holds the keywords
@@ -252,6 +259,9 @@ OWN: Samples = {
         (r(*x), r(*g), mode, padding, align) for mode in (0, 1) for padding in (0, 1) for align in (True, False)]
        for n, x, g in (("_2d", (2, 3, 4, 5), (2, 3, 2, 2)), ("_3d", (1, 2, 3, 4, 2), (1, 2, 3, 2, 3)),
                        ("", (1, 1, 1, 3), (1, 4, 2, 2)))},
+    "aten.grid_sampler_2d_backward.default": lambda: [
+        (r(2, 3, 4, 2), r(2, 3, 4, 5), r(2, 4, 2, 2), 0, padding, align, mask)
+        for padding in (0, 1) for align in (True, False) for mask in ([True, True], [False, True], [True, False])],
     "aten.fft_fftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
     "aten.fft_rfftfreq.default": lambda: [(n, d) for n in (1, 2, 7, 8) for d in (1.0, 0.25)],
     **{f"aten.{name}_window.{overload}": lambda more=more: [(n, *more) for n in (1, 2, 5, 8)]
@@ -317,6 +327,13 @@ OWN: Samples = {
     "aten.meshgrid.default": lambda: [([r(2), r(3), r()],)],
     **{f"aten.{kind}_pad{axes}d.default": lambda axes=axes: [(r(2, *(4, 3, 5)[:axes]), [1, 2, 0, 2, 1, 1][: 2 * axes])]
        for kind in ("reflection", "replication") for axes in (1, 2, 3)},
+    **{f"aten.{kind}_pad{axes}d_backward.default": lambda axes=axes: [
+        (r(2, *(5, 8, 7)[-axes:]), r(2, *(3, 5, 4)[-axes:]), [1, 2, 2, 1, 1, 1][: 2 * axes])]
+       for kind in ("reflection", "replication") for axes in (1, 2, 3)},
+    "aten._unsafe_masked_index.default": lambda: [
+        *((r(4, 3), (found >= 0) & (found < 4), [found, ints(3, 5)], fill)
+          for found in (ints(9, 5) - 2, ints(9, 2, 5) - 2) for fill in (0.0, 0.5)),
+        (r(4, 3), bools(2, 5, 3), [ints(4, 2, 5), None], 0)],
     "aten.repeat.default": lambda: [(r(2, 3), [2, 1, 2]), (r(3), [0])],
     "aten.repeat_interleave.self_int": lambda: [(r(2, 3), 2), (r(2, 3), 3, -1), (r(3, 1), 2, 0)],
     "aten.roll.default": lambda: [(r(3, 4), [1, -1], [0, 1]), (r(3, 4), [5]), (r(4), [6], [0]), (r(0, 2), [1], [0])],
@@ -452,6 +469,18 @@ OWN: Samples = {
     ],
     # indexing
     "aten.gelu_backward.default": lambda: [(r(3, 4), r(3, 4)), (r(7), r(7), {"approximate": "tanh"})],
+    **{f"aten.{name}_backward.default": lambda: [
+        (r(3, 4), r(3, 4), 0.5), (r(3), torch.tensor([0.5, -0.5, 0]).double(), 0.5)]
+       for name in ("hardshrink", "softshrink")},
+    "aten._cdist_backward.default": lambda: [
+        (r(*batch, 3, 5), x, y, p, torch.cdist(x, y, p)) for p in (2.0, 1.0)
+        for batch, x, y in (((), r(3, 4), r(5, 4)), ((2,), r(2, 3, 4), r(2, 5, 4)),
+                            ((), torch.zeros(3, 2).double(), torch.eye(5, 2).double()))],
+    "aten._weight_norm_interface_backward.default": lambda: [
+        (r(3, 4, 2), r(3, 4, 2), pos(3, 1, 1), pos(3, 1, 1), 0), (r(3, 4), r(3, 4), pos(1, 4), pos(1, 4), 1)],
+    "aten._embedding_bag_backward.default": lambda: [
+        bags_back(mode, offsets, weights) for offsets in ([0, 2, 4], [0, 0, 3], [0, 1, 6])
+        for mode, weights in ((0, None), (1, None), (0, r(6)))],
     "aten._softmax_backward_data.default": lambda: [
         (r(2, 3), torch.softmax(r(2, 3), dim), dim, torch.float64) for dim in (0, -1)
     ],
@@ -522,6 +551,40 @@ OWN: Samples = {
         (r(1, 2, 4, 3), r(2, 3, 3, 2), r(3), [2, 1], [1, 0], [1, 2], True, [1, 0], 1),
         (r(1, 2, 5), r(2, 3, 3), r(6), [1], [2], [1], True, [0], 2),
     ],
+    "aten.convolution_backward.default": lambda: [
+        (r(2, 6, 4), r(2, 4, 7), r(6, 2, 3), [6], [2], [1], [1], False, [0], 2, [True] * 3),
+        (r(2, 6, 3), r(2, 4, 8), r(6, 4, 2), [0], [3], [0], [1], False, [0], 1, [True, True, False]),
+        (r(1, 3, 3, 5), r(1, 2, 5, 6), r(3, 2, 3, 2), [3], [1, 1], [1, 0], [2, 1], False, [0, 0], 1,
+         [False, True, True]),
+        (r(1, 3, 5), r(1, 3, 5), r(3, 1, 1), [3], [1], [0], [1], False, [0], 3, [True, False, False]),
+        (r(1, 3, 8, 5), r(1, 2, 4, 3), r(2, 3, 3, 2), [3], [2, 1], [1, 0], [1, 2], True, [1, 0], 1, [True] * 3),
+        (r(1, 6, 3), r(1, 2, 5), r(2, 3, 3), [6], [1], [2], [1], True, [0], 2, [True, True, False]),
+        (r(1, 2, 10), r(1, 2, 3), r(2, 2, 2), [2], [2], [0], [3], True, [2], 1, [True] * 3),
+        (r(1, 2, 3, 3, 3), r(1, 2, 4, 4, 4), r(2, 1, 2, 2, 2), [2], [1] * 3, [0] * 3, [1] * 3, False, [0] * 3, 2,
+         [True] * 3),
+    ],
+    **{f"aten.avg_pool{n}d_backward.default": lambda n=n: [
+        (r(1, 2, *(3,) * n), r(1, 2, *(6,) * n), [2] * n, [], [0] * n, False, True, None),
+        (r(1, *(4,) * n), r(1, *(6,) * n), [3] * n, [2] * n, [1] * n, True, False, None),
+        (r(1, *(3,) * n), r(1, *(5,) * n), [2] * n, [2] * n, [0] * n, True, True, 3),
+    ] for n in (2, 3)},
+    **{f"aten._adaptive_avg_pool{n}d_backward.default": lambda n=n: [
+        (r(2, *(2,) * n), r(2, *(4,) * n)), (r(2, *(3,) * n), r(2, *(5,) * n)), (r(1, *(1,) * n), r(1, *(3,) * n))
+    ] for n in (2, 3)},
+    **{f"aten.adaptive_max_pool{n}d_backward.default": lambda n=n: [
+        (r(1, 2, *(2,) * n), r(1, 2, *(4,) * n), ints(4**n, 1, 2, *(2,) * n))] for n in (2, 3)},
+    **{f"aten.max_pool{n}d_with_indices_backward.default": lambda n=n: [
+        (r(1, 2, *(4,) * n), r(1, 2, *(5,) * n), [2] * n, [1] * n, [0] * n, [1] * n, False,
+         ints(5**n, 1, 2, *(4,) * n))] for n in (2, 3)},
+    **{f"aten.{name}{n}d{back}.default": lambda n=n, back=back: [
+        *((*((r(1, 2, *(m,) * n), [m] * n, [1, 2, *(k,) * n]) if back else (r(1, 2, *(k,) * n), [m] * n)),
+           *[scale] * n) for k, m, scale in ((2, 4, None), (3, 5, None), (4, 2, 0.5), (3, 3, None), (2, 3, 1.5))),
+    ] for name in ("upsample_nearest", "_upsample_nearest_exact") for n in (1, 2, 3) for back in ("", "_backward")},
+    **{f"aten.upsample_{name}{n}d{back}.default": lambda n=n, back=back: [
+        *((*((r(1, 2, *(m,) * n), [m] * n, [1, 2, *(k,) * n]) if back else (r(1, 2, *(k,) * n), [m] * n)),
+           aligned, *[scale] * n) for aligned in (True, False)
+          for k, m, scale in ((2, 4, None), (3, 5, None), (4, 2, 0.5), (3, 1, None), (2, 3, 1.5))),
+    ] for name, n in (("linear", 1), ("bilinear", 2), ("trilinear", 3), ("bicubic", 2)) for back in ("", "_backward")},
     "aten.conv1d.padding": lambda: [(r(2, 3, 5), r(2, 3, 3), r(2), [1], "same"),
                                      (r(2, 3, 5), r(2, 3, 3), None, [2], "valid")],
     **{f"aten.max_pool{n}d_with_indices.default": lambda n=n: [(r(2, *(5,) * n), [2], [1]),

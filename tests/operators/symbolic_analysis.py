@@ -27,6 +27,14 @@ ANALYSIS: list[Call] = [
     ("aten._trilinear.default",
      lambda B, T, S, D: (real(B, T), real(D, T, S), real(B, S), [1, 3], [0], [1, 2], [2, 3])),
     ("aten.multi_margin_loss.default", lambda B, T: (real(B, T), ints(T, B), 2, 1.0, pos(T))),
+    ("aten._cdist_backward.default",
+     lambda B, T, S, D: (real(B, T, S), real(B, T, D), real(S, D), 2.0, pos(B, T, S))),
+    ("aten._weight_norm_interface_backward.default",
+     lambda B, T: (real(B, T), real(B, T), real(B, 1), pos(B, 1), 0)),
+    *((f"aten.{name}shrink_backward.default", lambda B, T: (real(B, T), real(B, T), 0.25))
+      for name in ("hard", "soft")),
+    ("aten._unsafe_masked_index.default",
+     lambda B, T, S: (real(T, 3), bools(B, S), [ints(T, B, S), ints(3, S)], 0.5)),
     # counts
     ("aten.bucketize.Tensor", lambda B, T: (real(B, T), ROW)),
     ("aten.bucketize.Scalar", lambda: (0.25, ROW, {"right": True})),

@@ -363,6 +363,8 @@ INDEXING: list[Call] = [
     ("aten.embedding.default", lambda B, T, S, D: (real(S, D), ints(S, B, T))),
     *((f"aten.{name}.default", lambda B, T, S, D: (real(S, D), ints(S, B * T), ints(1, B)))
       for name in ("_embedding_bag", "_embedding_bag_forward_only")),
+    ("aten._embedding_bag_backward.default", lambda B, T, S, D: (      # torch fills in what was not kept
+        real(B, D), ints(S, B * T), ints(1, B), ints(1, 0), ints(1, B), ints(1, 0), S, False, 0, False, None)),
     ("aten.index_select.default", lambda B, T, S: (real(B, T), 1, ints(T, S))),
     ("aten.gather.default", lambda B, T, S: (real(B, T), 1, ints(T, B, S))),
     ("aten.gather.default", lambda B, T: (real(B, T), 1, ints(T, B - 1, 3))),
@@ -502,6 +504,8 @@ REFUSED: list[tuple[str, Callable[..., tuple[Any, ...]], str]] = [
     ("aten.add.Tensor", lambda T, S: (real(T), real(S)), "broadcast"),
     ("aten.slice.Tensor", lambda T, S: (real(T), 0, 0, T - S), "either end"),
     ("aten.slice.Tensor", lambda T, S: (real(T), 0, 0, END, T - S), "may not be positive"),
+    ("aten.upsample_nearest1d.default", lambda B, T: (real(B, 1, T), [3 * T]), "rounding decides"),
+    ("aten._upsample_nearest_exact1d.default", lambda B: (real(B, 1, 2), [41]), "rounding decides"),
     ("aten.select.int", lambda T: (real(T), 0, 2), "the index 2"),
     ("aten.select.int", lambda T: (real(T), 0, -3), "the index -3"),
     ("aten.select.int", lambda T, S: (real(T), 0, S), "the index S"),

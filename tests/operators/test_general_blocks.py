@@ -21,17 +21,20 @@ from samesame.relate import rules
 from samesame.relate.blocks import Block, key_of
 from samesame.relate.meanings import meanings
 
+NONE = TensorType((), "NoneType")
 OTHER = 1.37                                               # a number that becomes a variable, as 0.5 does not
 
 
 def type_of(result: Any) -> Any:
     if isinstance(result, list | tuple):
         return tuple(map(type_of, result))
+    if result is None:                                     # a gradient that is not asked for
+        return NONE
     return TensorType(tuple(result.shape), str(result.dtype).removeprefix("torch."))
 
 
 def block_of(operator: str, args: Any, kwargs: dict[str, Any], result: Any) -> Block:
-    """The claim that a call's first result is itself, of any tensors of these shapes."""
+    """The claim that the first result of a call is itself, of any tensors of these shapes."""
     nodes: list[Node] = []
 
     def given(argument: Any) -> Any:
@@ -46,7 +49,8 @@ def block_of(operator: str, args: Any, kwargs: dict[str, Any], result: Any) -> B
     call = Node("t", operator, given(args), {name: given(value) for name, value in kwargs.items()}, type_of(result))
     nodes.append(call)
     if isinstance(call.type, tuple):
-        nodes.append(Node("first", "getitem", (call, 0), type=call.type[0]))
+        place, kind = next((k, kind) for k, kind in enumerate(call.type) if kind != NONE)
+        nodes.append(Node("first", "getitem", (call, place), type=kind))
     graph = Graph("block", tuple(nodes), (("left", nodes[-1]), ("right", nodes[-1])))
     return Block(graph, {}, {}, False, key_of(graph, {}))
 

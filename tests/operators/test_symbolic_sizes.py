@@ -140,6 +140,8 @@ def test_a_meaning_over_symbols_agrees_with_torch_at_every_size(operator: str, a
         assert len(expected) == len(formulas), f"{operator} at {sizes}"
         told = 0
         for formula, torchs in [*zip(formulas, expected, strict=True)][: TOLD.get(operator)]:
+            if torchs is None:                             # not asked for
+                continue
             where = f"{operator} at {sizes}"
             shape = tuple(value_at(n, sizes) for n in formula.shape)
             assert shape == tuple(torch.view_as_real(torchs).shape if torchs.is_complex() else torchs.shape), where

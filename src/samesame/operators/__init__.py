@@ -30,10 +30,12 @@ from samesame.operators import (  # noqa: F401  each enters its operators into t
     powers,
     quantisation,
     reduction,
+    resizing,
     shuffles,
     special,
     spectral,
     vllm,
+    window_gradients,
     windows,
 )
 from samesame.operators.explain import explain

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from samesame.formula.expr import PI, Expr, Unsupported, and_, eq, erf, exp, not_, sqrt, where
+from samesame.formula.expr import PI, Expr, Unsupported, and_, eq, erf, exp, le, not_, sqrt, where
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators.normalisation import last_dimensions
+from samesame.operators.numbers import constant
 from samesame.operators.pointwise import tanh, times
 from samesame.operators.reduction import mean, sum_
 from samesame.operators.shapes import agreeing, folded, pointwise
@@ -34,6 +35,13 @@ def gelu_backward(grad: Tensor, x: Tensor, *, approximate: str = "none") -> Tens
 
     slope = approximated if approximate == "tanh" else exact
     return pointwise(lambda g, e: g * slope(e), grad, x, kind="real")
+
+
+@meaning("aten.hardshrink_backward.default", "aten.softshrink_backward.default")
+def shrink_backward(grad: Tensor, x: Tensor, lambd: float | Expr) -> Tensor:
+    """grad where x is further from 0 than λ."""
+    threshold = constant(lambd)
+    return pointwise(lambda g, e: where(and_(le(-threshold, e), le(e, threshold)), 0, g), grad, x, kind="real")
 
 
 @meaning("aten._softmax_backward_data.default")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from samesame.formula.expr import ONE, ZERO, Expr, Unsupported, add, and_, const, index, le, lt, maximum, mul, where
+from samesame.formula.expr import ONE, ZERO, Expr, Unsupported, add, and_, const, eq, index, le, lt, maximum, mul, where
 from samesame.formula.polynomials import polynomial, written
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.shapes import folded, untold
@@ -42,12 +42,10 @@ def embedding_bag(
         return row if per_sample_weights is None else mul(per_sample_weights[(p,)], row)
 
     def element(i: Expr, j: Expr) -> Expr:
-        start = offsets[(i,)]
+        start, end = _ends(offsets, i, indices.shape[0])
         if each is not None:
             length, summed = each, folded("sum", [each], lambda k: taken(add(start, k), j))
         else:
-            after = offsets[(add(i, ONE),)]
-            end = where(lt(add(i, ONE), bags), after, const(indices.shape[0]))
             length = add(end, mul(-1, start))
             inside = partial(_within, start, end)
             summed = folded("sum", [indices.shape[0]], lambda p: where(inside(p), taken(p, j), ZERO))
@@ -55,6 +53,51 @@ def embedding_bag(
 
     kept = untold((bags,), "what a bag of embeddings keeps for its gradient", "int")
     return tensor((bags, weight.shape[1]), element, "real"), kept, kept, kept
+
+
+@meaning("aten._embedding_bag_backward.default")
+def embedding_bag_backward(
+    grad: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: Dim,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    padding_idx: int = -1,
+) -> Tensor:
+    """Each row of the table takes the gradients of the bags that have looked it up. What torch has kept of these bags
+    is worked out again from the offsets."""
+    if mode not in (SUM, MEAN) or padding_idx >= 0 or scale_grad_by_freq:
+        raise Unsupported("the largest of a bag, a bag that leaves an index out, or one over how often a row is in it")
+    bags, positions = offsets.shape[0], indices.shape[0]
+    each = _equal_length(offsets, bags, positions)
+
+    def element(row: Expr, j: Expr) -> Expr:
+        def from_bag(i: Expr, length: Expr, p: Expr) -> Expr:
+            given = grad[i, j] if mode == SUM else grad[i, j] / length
+            given = given if per_sample_weights is None else mul(per_sample_weights[(p,)], given)
+            return where(eq(indices[(p,)], row), given, ZERO)
+
+        if each is not None:
+            return folded("sum", [bags, each], lambda i, k: from_bag(i, each, add(mul(i, each), k)))
+
+        def of_any(i: Expr, p: Expr) -> Expr:
+            start, end = _ends(offsets, i, positions)
+            return where(_within(start, end, p), from_bag(i, add(end, mul(-1, start)), p), ZERO)
+
+        return folded("sum", [bags, positions], of_any)
+
+    return tensor((num_weights, grad.shape[1]), element)
+
+
+def _ends(offsets: Tensor, i: Expr, positions: Dim) -> tuple[Expr, Expr]:
+    """Where bag i begins, and where it has ended."""
+    return offsets[(i,)], where(lt(add(i, ONE), offsets.shape[0]), offsets[(add(i, ONE),)], const(positions))
 
 
 def _within(start: Expr, end: Expr, p: Expr) -> Expr:

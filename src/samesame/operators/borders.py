@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from samesame.formula.expr import ZERO, Expr, add, const, le, lt, mul, where
-from samesame.formula.tensor import Dim, Tensor
+from samesame.formula.expr import ZERO, Expr, add, and_, const, eq, le, lt, mul, where
+from samesame.formula.tensor import Dim, Tensor, tensor
+from samesame.operators.indexing import Indices, index_
 from samesame.operators.movement import moved
-from samesame.operators.shapes import difference, not_above, plain, total
-from samesame.operators.table import movement
+from samesame.operators.numbers import constant
+from samesame.operators.shapes import agreeing, difference, folded, not_above, plain, pointwise, total
+from samesame.operators.table import meaning, movement
 
 
 def mirrored(j: Expr, last: Dim) -> Expr:
@@ -24,7 +26,10 @@ def drawn_out(j: Expr, last: Dim) -> Expr:
     return where(lt(j, 0), ZERO, where(le(j, last), j, const(last)))
 
 
-def _bordered(source: Callable[[Expr, Dim], Expr], axes: int, x: Tensor, padding: Sequence[Dim]) -> Tensor:
+Source = Callable[[Expr, Dim], Expr]
+
+
+def _bordered(source: Source, axes: int, x: Tensor, padding: Sequence[Dim]) -> Tensor:
     """x with borders along its last dimensions; `padding` holds (before, after), last dimension first."""
     before: list[Dim] = [0] * x.rank
     shape = list(x.shape)
@@ -44,6 +49,33 @@ def _bordered(source: Callable[[Expr, Dim], Expr], axes: int, x: Tensor, padding
     return moved(x, shape, place)
 
 
+def _bordered_back(source: Source, axes: int, grad_output: Tensor, x: Tensor, padding: Sequence[Dim]) -> Tensor:
+    """What each element is given where it stands, and where a border shows it."""
+    lead = x.rank - axes
+    low = [plain(padding[2 * k]) for k in reversed(range(axes))]
+    agreeing(grad_output.shape, _bordered(source, axes, x, padding).shape, "a gradient of what has borders")
+
+    def element(*i: Expr) -> Expr:
+        def body(*place: Expr) -> Expr:
+            shown = [source(add(p, mul(-1, before)), difference(n, 1))
+                     for p, before, n in zip(place, low, x.shape[lead:], strict=True)]
+            return where(and_(*map(eq, shown, i[lead:])), grad_output[(*i[:lead], *place)], 0)
+
+        return folded("sum", grad_output.shape[lead:], body)
+
+    return tensor(x.shape, element)
+
+
+@meaning("aten._unsafe_masked_index.default")
+def masked_index(x: Tensor, mask: Tensor, indices: Indices, fill: float) -> Tensor:
+    """x at these indices where the mask holds, and a number where it does not, whatever the indices are there: so torch
+    reads what a mirror shows."""
+    filling = constant(fill)
+    return pointwise(lambda holds, e: where(holds, e, filling), mask, index_(x, indices), kind=x.kind)
+
+
 for _axes in (1, 2, 3):
     movement(f"aten.reflection_pad{_axes}d.default")(partial(_bordered, mirrored, _axes))
     movement(f"aten.replication_pad{_axes}d.default")(partial(_bordered, drawn_out, _axes))
+    meaning(f"aten.reflection_pad{_axes}d_backward.default")(partial(_bordered_back, mirrored, _axes))
+    meaning(f"aten.replication_pad{_axes}d_backward.default")(partial(_bordered_back, drawn_out, _axes))

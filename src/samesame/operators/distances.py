@@ -9,7 +9,7 @@ from samesame.operators.indexing import index_select
 from samesame.operators.movement import select, unsqueeze
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import minus, over, times
-from samesame.operators.reduction import vector_norm
+from samesame.operators.reduction import sum_, vector_norm
 from samesame.operators.shapes import dimension, folded, pointwise
 from samesame.operators.table import meaning
 
@@ -20,6 +20,22 @@ SLACK = 1e-7                                               # what torch adds to 
 def cdist(x: Tensor, other: Tensor, p: float, compute_mode: int | None) -> Tensor:
     """How far each row of one is from each row of the other."""
     return vector_norm(minus(unsqueeze(x, -2), unsqueeze(other, -3)), p, -1)
+
+
+@meaning("aten._cdist_backward.default")
+def cdist_backward(grad: Tensor, x: Tensor, other: Tensor, p: float, cdist_: Tensor) -> Tensor:
+    """Each row is pulled along the line to each other one, or, with p = 1, along each axis; rows at one place are not.
+
+    The distances are taken as they are given, whatever they are.
+    """
+    if p not in (1, 2):
+        raise Unsupported(f"the gradient of distances of p = {p}")
+    apart = minus(unsqueeze(x, -2), unsqueeze(other, -3))
+    if p == 1:
+        pull = pointwise(lambda e: where(lt(0, e), 1, where(lt(e, 0), -1, 0)), apart, kind="real")
+    else:
+        pull = pointwise(lambda e, d: where(eq(d, 0), 0, e / d), apart, unsqueeze(cdist_, -1), kind="real")
+    return sum_(times(unsqueeze(grad, -1), pull), -2)
 
 
 @meaning("aten._euclidean_dist.default")
@@ -47,6 +63,18 @@ def weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> tuple[Tensor, Tensor]:
     kept = dimension(dim, v.rank)
     lengths = vector_norm(v, 2, [d for d in range(v.rank) if d != kept], True)
     return over(times(v, g), lengths), lengths
+
+
+@meaning("aten._weight_norm_interface_backward.default")
+def weight_norm_backward(
+    grad_w: Tensor, saved_v: Tensor, saved_g: Tensor, saved_norms: Tensor, dim: int
+) -> tuple[Tensor, Tensor]:
+    """With the lengths n as they are given and s = Σ grad·v: g/n·(grad − v·s/n²) and s/n."""
+    kept = dimension(dim, saved_v.rank)
+    along = sum_(times(grad_w, saved_v), [d for d in range(saved_v.rank) if d != kept], True)
+    given = grad_w, saved_v, saved_g, saved_norms, along
+    of_v = pointwise(lambda grad, v, g, n, s: g / n * (grad - v * s / n**2), *given)
+    return of_v, over(along, saved_norms)
 
 
 def _shortened(length: Expr, longest: Expr) -> Expr:

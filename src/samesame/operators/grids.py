@@ -6,12 +6,12 @@ middles of the elements at the corners if these are aligned, else their outer ed
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
-from samesame.formula.expr import Expr, Fn, Unsupported, add, and_, const, le, lt, maximum, minimum, mul, where
+from samesame.formula.expr import Expr, Fn, Unsupported, add, and_, const, eq, le, lt, maximum, minimum, mul, where
 from samesame.formula.tensor import Dim, Tensor, tensor
-from samesame.operators.shapes import agreeing, difference, not_above, plain
+from samesame.operators.shapes import agreeing, difference, folded, not_above, plain, untold
 from samesame.operators.table import meaning
 
 BILINEAR, NEAREST = 0, 1
@@ -85,3 +85,63 @@ def grid_sample(
             low, corner, strict=True)])) for corner in corners))
 
     return tensor((*x.shape[:2], *grid.shape[1:-1]), element)
+
+
+@meaning("aten.grid_sampler_2d_backward.default")
+def grid_sample_backward(
+    grad_output: Tensor,
+    x: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]:
+    """The gradients of the image and of the places. An element takes its share of what each place near it is given; a
+    place is moved along a side as the elements before and behind it differ, and not at all beyond a border."""
+    if interpolation_mode != BILINEAR or padding_mode not in (ZEROS, BORDER):
+        raise Unsupported("the gradient of nearest or cubic elements, or of an image that is mirrored")
+    sides, nothing = x.shape[2:], untold((0,), "a gradient that is not asked for")
+    agreeing(grad_output.shape, (*x.shape[:2], *grid.shape[1:-1]), "a gradient for each place")
+    for side in sides:
+        not_above(1, side, "a side of an image")
+
+    def along(n: Expr, i: Sequence[Expr], d: int) -> tuple[Expr, Expr, Expr]:
+        """Which element is the last before a place, how far behind it that is, and whether the place can be moved."""
+        found = _position(grid[(n, *i, 1 - d)], sides[d], align_corners)
+        last = const(difference(sides[d], 1))
+        drawn = minimum(maximum(found, 0), last) if padding_mode == BORDER else found
+        low = Fn("floor", drawn)
+        return low, drawn - low, and_(lt(0, found), lt(found, last)) if padding_mode == BORDER else const(True)
+
+    def corners(n: Expr, i: Sequence[Expr]) -> Iterator[tuple[list[Expr], list[Expr], tuple[int, ...]]]:
+        """Each element around a place: where it lies, its share along either side, and whether it is the one behind."""
+        lows, beyond, _ = zip(*(along(n, i, d) for d in range(2)), strict=True)
+        for behind in product((0, 1), repeat=2):
+            at = [add(low, k) for low, k in zip(lows, behind, strict=True)]
+            yield at, [far if k else 1 - far for far, k in zip(beyond, behind, strict=True)], behind
+
+    def of_image(n: Expr, c: Expr, *j: Expr) -> Expr:
+        def body(*i: Expr) -> Expr:
+            shares = (where(and_(*map(eq, at, j)), mul(*share), 0) for at, share, _ in corners(n, i))
+            return mul(grad_output[(n, c, *i)], add(*shares))
+
+        return folded("sum", grid.shape[1:-1], body)
+
+    def of_place(n: Expr, *i: Expr) -> Expr:
+        at, number = i[:-1], i[-1]
+        moved = [folded("sum", [x.shape[1]], lambda c, d=d: mul(grad_output[(n, c, *at)], slope(n, c, at, d)))
+                 for d in range(2)]
+        return where(eq(number, 0), moved[1], moved[0])
+
+    def slope(n: Expr, c: Expr, i: Sequence[Expr], d: int) -> Expr:
+        """How an element of the result changes with a place, along a side."""
+        found = []
+        for at, share, behind in corners(n, i):
+            inside = and_(*(p for j, side in zip(at, sides, strict=True) for p in (le(0, j), lt(j, const(side)))))
+            found.append(mul(1 if behind[d] else -1, share[1 - d], where(inside, x[(n, c, *at)], 0)))
+        unit = const(difference(sides[d], 1) if align_corners else sides[d]) / 2
+        return where(along(n, i, d)[2], mul(unit, add(*found)), 0)
+
+    return (tensor(x.shape, of_image) if output_mask[0] else nothing,
+            tensor(grid.shape, of_place) if output_mask[1] else nothing)

@@ -188,8 +188,8 @@ def transposed_convolution(
         def body(c: Expr, *k: Expr) -> Expr:
             source, met = [], []
             for a in range(axes):
-                i, conditions = _place_of(add(place[a], paddings[a], mul(-1, dilations[a], k[a])), strides[a],
-                                          x.shape[2 + a])
+                i, conditions = place_of(add(place[a], paddings[a], mul(-1, dilations[a], k[a])), strides[a],
+                                         x.shape[2 + a])
                 source.append(i)
                 met += conditions
             channel = add(mul(group, each), c)
@@ -275,10 +275,10 @@ def col2im(
     window = Window(like, kernel, stride, padding, dilation)
     agreeing(x.shape[2:], (count(window.places),), "a column for each place of a window")
     patches = reshape(x, (x.shape[0], channels, *kernel, *window.places))
-    return _put_back(patches, like.shape[2:], window.stride, window.padding, window.dilation)
+    return put_back(patches, like.shape[2:], window.stride, window.padding, window.dilation)
 
 
-def _put_back(
+def put_back(
     patches: Tensor, sizes: Sequence[Dim], strides: Sequence[Dim], paddings: Sequence[Dim], dilations: Sequence[Dim]
 ) -> Tensor:
     """What windows hold, at [*front, *kernel, *places], added up where each of it lies."""
@@ -290,7 +290,7 @@ def _put_back(
         def body(*k: Expr) -> Expr:
             source, met = [], []
             for a in range(axes):
-                place, conditions = _place_of(add(i[len(front) + a], paddings[a], mul(-1, dilations[a], k[a])),
+                place, conditions = place_of(add(i[len(front) + a], paddings[a], mul(-1, dilations[a], k[a])),
                                               strides[a], places[a])
                 source.append(place)
                 met += conditions
@@ -301,7 +301,7 @@ def _put_back(
     return tensor((*front, *sizes), element, patches.kind)
 
 
-def _place_of(spread: Expr, stride: Dim, places: Dim) -> tuple[Expr, list[Expr]]:
+def place_of(spread: Expr, stride: Dim, places: Dim) -> tuple[Expr, list[Expr]]:
     """Which place of a window begins there, and the conditions under which one does."""
     whole = stride == 1
     i = spread if whole else floordiv(spread, stride)
@@ -314,7 +314,7 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[Dim], dim: int, size:
     d = dimension(dim, len(input_sizes))
     rank = len(input_sizes)
     order = [*(k for k in range(rank) if k != d), rank, d]
-    whole = _put_back(permute(grad_in, order), input_sizes[d : d + 1], [plain(step)], [0], [1])
+    whole = put_back(permute(grad_in, order), input_sizes[d : d + 1], [plain(step)], [0], [1])
     agreeing(grad_in.shape[-1:], (size,), "places of a window")
     return permute(whole, [*range(d), rank - 1, *range(d, rank - 1)])
 
@@ -322,15 +322,27 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[Dim], dim: int, size:
 # -------------------------------------------------------------------------------------------------------------- pooling
 
 
-def _or_kernel(stride: Sizes, kernel: list[Dim]) -> Sizes:
+def or_kernel(stride: Sizes, kernel: list[Dim]) -> Sizes:
     """Windows stand side by side where no stride is given."""
     return kernel if stride in ((), []) else stride
 
 
-def _check_padding(window: Window) -> None:
+def check_padding(window: Window) -> None:
     """Padding of at most half a window, so that none lies outside x as a whole."""
     for k, p in zip(window.kernel, window.padding, strict=True):
         not_above(total(p, p), k, "the padding of pooling")
+
+
+def divisor_of_mean(window: Window, with_padding: bool, override: Dim | None) -> Callable[[Sequence[Expr]], Expr]:
+    """What the sum over a window is divided by, at each place."""
+    counts = window.in_padding if with_padding else window.inside
+
+    def at(place: Sequence[Expr]) -> Expr:
+        if override is not None:
+            return const(override)
+        return folded("sum", window.kernel, lambda *k: where(and_(*counts(place, k)), 1, 0))
+
+    return at
 
 
 def _average(
@@ -347,16 +359,13 @@ def _average(
     if x.kind != "real":
         raise Unsupported("a mean that is rounded to integers")
     kernel = per_axis(kernel_size, axes)
-    window = Window(x, kernel, _or_kernel(stride, kernel), padding, ceil_mode=ceil_mode)
-    _check_padding(window)
-    counts = window.in_padding if count_include_pad else window.inside
+    window = Window(x, kernel, or_kernel(stride, kernel), padding, ceil_mode=ceil_mode)
+    check_padding(window)
+    divisor = divisor_of_mean(window, count_include_pad, divisor_override)
 
     def element(*i: Expr) -> Expr:
         front, place = i[: x.rank - axes], i[x.rank - axes :]
-        found = folded("sum", kernel, lambda *k: window(front, place, k, const(0)))
-        if divisor_override is not None:
-            return found / const(divisor_override)
-        return found / folded("sum", kernel, lambda *k: where(and_(*counts(place, k)), 1, 0))
+        return folded("sum", kernel, lambda *k: window(front, place, k, const(0))) / divisor(place)
 
     return tensor((*x.shape[: x.rank - axes], *window.places), element)
 
@@ -380,14 +389,19 @@ for _axes in (2, 3):
 def _adaptive(monoid: str, axes: int, x: Tensor, output_size: Sizes) -> Tensor:
     """The mean, or the greatest, over as many windows as asked for: from ⌊i·n/w⌋ to before ⌈(i + 1)·n/w⌉."""
     wanted, sizes = per_axis(output_size, axes), tuple(map(plain, x.shape[x.rank - axes :]))
-    if _all_numbers(wanted) and _all_numbers(sizes) and any(n % w for n, w in zip(sizes, wanted, strict=True)):
+    if all_numbers(wanted) and all_numbers(sizes) and any(n % w for n, w in zip(sizes, wanted, strict=True)):
         return _unequal(monoid, x, wanted, sizes)
     kernel = [divided((n,), (w,)) for n, w in zip(sizes, wanted, strict=True)]
     return _average(axes, x, kernel) if monoid == "sum" else _greatest(axes, x, kernel)
 
 
-def _all_numbers(sizes: Sequence[Dim]) -> TypeGuard[Sequence[int]]:
+def all_numbers(sizes: Sequence[Dim]) -> TypeGuard[Sequence[int]]:
     return all(isinstance(n, int) for n in sizes)
+
+
+def ends_of_window(place: Expr, size: int, wanted: int) -> tuple[Expr, Expr]:
+    """Where the window at a place begins, and where it has ended."""
+    return floordiv(mul(place, size), wanted), floordiv(add(mul(add(place, 1), size), wanted - 1), wanted)
 
 
 def _unequal(monoid: str, x: Tensor, wanted: Sequence[int], sizes: Sequence[int]) -> Tensor:
@@ -396,8 +410,7 @@ def _unequal(monoid: str, x: Tensor, wanted: Sequence[int], sizes: Sequence[int]
     widest = [max(-(-(i + 1) * n // w) - i * n // w for i in range(w)) for n, w in zip(sizes, wanted, strict=True)]
 
     def element(*i: Expr) -> Expr:
-        starts = [floordiv(mul(j, n), w) for j, n, w in zip(i[lead:], sizes, wanted, strict=True)]
-        ends = [floordiv(add(mul(add(j, 1), n), w - 1), w) for j, n, w in zip(i[lead:], sizes, wanted, strict=True)]
+        starts, ends = zip(*map(ends_of_window, i[lead:], sizes, wanted), strict=True)
 
         def over_window(body: Callable[[Sequence[Expr]], Expr | int], outside: Expr | int) -> Expr:
             def each(*k: Expr) -> Expr:
@@ -437,8 +450,8 @@ def _greatest(
     ceil_mode: bool = False,
 ) -> Tensor:
     kernel = per_axis(kernel_size, axes)
-    window = Window(x, kernel, _or_kernel(stride, kernel), padding, dilation, ceil_mode)
-    _check_padding(window)
+    window = Window(x, kernel, or_kernel(stride, kernel), padding, dilation, ceil_mode)
+    check_padding(window)
 
     def element(*i: Expr) -> Expr:
         front, place = i[: x.rank - axes], i[x.rank - axes :]

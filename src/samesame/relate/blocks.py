@@ -273,8 +273,15 @@ class _Cutter:
         return min(lefts or others or written or tables or members)
 
     def is_of_itself(self, term: int, name: int) -> bool:
-        """Is it made of its own class, as a symmetric constant is of itself, turned?"""
-        return any(self.egraph.find(argument) == name for argument in self.egraph.term(term).arguments)
+        """Is it made of its own class, as a symmetric constant is of itself, turned? Or, where tables are looked into,
+        of what is made of it, as buffers that were sent in one message are joined of pieces of themselves."""
+        parts = {self.egraph.find(argument) for argument in self.egraph.term(term).arguments}
+        return name in parts or (self.constants > 1 and any(self.is_in(part, name) for part in parts))
+
+    def is_in(self, whole: int, name: int) -> bool:
+        """Is one of a class made of another?"""
+        terms = map(self.egraph.term, self.egraph.members(whole))
+        return any(name == self.egraph.find(argument) for term in terms for argument in term.arguments)
 
     def expand(self, root: int) -> Node:
         """One application and, depth first, everything it needs. Iterative: blocks may be deep.
