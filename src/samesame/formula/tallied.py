@@ -10,14 +10,14 @@ some answers exclude one another is not asked, so there may be fewer cases than 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
 import numpy as np
 
-from samesame.formula.effort import step
+from samesame.formula.effort import remember, step
 from samesame.formula.guards import Guards, Literal, negated
 from samesame.formula.poly import Var
 from samesame.formula.terms import Apply, Factors, Form, Term
@@ -34,21 +34,20 @@ def by_tallies(form: Form) -> Form | None:
     all of them stay."""
     if not any(True for term, _ in form.terms for guard in term.guards if _tally(guard) is not None):
         return None
-    for way in (lambda form: form, unrolled):             # type: Callable[[Form], Form | None]
-        written = way(form)
-        rest = None if written is None else _without_nothing(written)
-        if rest is not None:
-            return rest
-    return None
+    left = _without_nothing(form)
+    written = unrolled(left)
+    left = left if written is None else _without_nothing(written)
+    return None if left is form else left
 
 
-def _without_nothing(form: Form) -> Form | None:
-    """The form without those bodies; None where all stay."""
+def _without_nothing(form: Form) -> Form:
+    """The form without those bodies."""
     bodies: dict[tuple[tuple[Var, ...], Factors], list[tuple[Term, Fraction]]] = {}
     for term, c in form.terms:
         bodies.setdefault((term.bound, term.factors), []).append((term, c))
-    gone = {term for items in bodies.values() if _weighs_nothing([(t.guards, c) for t, c in items]) for term, _ in items}
-    return Form(tuple(item for item in form.terms if item[0] not in gone)) if gone else None
+    gone = [items for items in bodies.values() if _weighs_nothing([(t.guards, c) for t, c in items])]
+    terms = {term for items in gone for term, _ in items}
+    return Form(tuple(item for item in form.terms if item[0] not in terms))
 
 
 def _weighs_nothing(weighted: Weighted) -> bool:
@@ -102,13 +101,14 @@ def _question(literal: Literal) -> Literal:
     return min(literal, negated(literal), key=lambda each: each.key)
 
 
+@remember
 def _tally(literal: Literal) -> Weighted | None:
-    """What is added up under which conditions, where it is known at the answers alone; None of any other condition. That
-    some point is there says that more than none of them is."""
-    if not isinstance(literal.subject, Apply) or literal.subject.head not in ("exists", "zero", "positive"):
+    """What is added up under which conditions, where a condition is on such a sum and nothing else; None of any other.
+    Of points of which some are there, each counts once."""
+    subject = literal.subject
+    if not isinstance(subject, Apply) or subject.head not in ("exists", "zero", "positive"):
         return None
-    inside = literal.subject.argument
-    terms = (unrolled(inside) or inside).terms
-    if any(t.bound or (t.factors and literal.subject.head != "exists") for t, _ in terms):
+    terms = (unrolled(subject.argument) or subject.argument).terms
+    if any(t.bound or (t.factors and subject.head != "exists") for t, _ in terms):
         return None
-    return [(t.guards, c) for t, c in terms]
+    return [(t.guards, Fraction(1) if subject.head == "exists" else c) for t, c in terms]
