@@ -7,25 +7,24 @@ from samesame import check
 from samesame.evidence import Rung
 
 STEPS = 3
-DONE = torch.tensor([[True, False], [False, True], [True, False]])
-DELTA = torch.tensor([[0.3, -1.2], [0.7, 0.4], [-0.5, 1.1]])
+DONE = torch.tensor([False, True, False])
+DELTA = torch.tensor([0.3, 0.7, -0.5])
 
 
 def by_a_loop(delta, done):
-    kept, advantages, last = 1.0 - done.to(delta.dtype), torch.zeros_like(delta), torch.zeros_like(delta[0])
-    for t in reversed(range(STEPS)):
-        last = delta[t] + 0.75 * kept[t] * last
-        advantages[t] = last
-    return advantages
+    kept, advantages = 1.0 - done.to(delta.dtype), [delta[-1]]
+    for t in reversed(range(STEPS - 1)):
+        advantages.append(delta[t] + 0.75 * kept[t] * advantages[-1])
+    return torch.stack(advantages[::-1])
 
 
 def by_counts(decay=0.75, ended=0):
     def program(delta, done):
         before, steps = done.long().cumsum(0) - done.long(), torch.arange(STEPS)
         ahead = steps[None, :] - steps[:, None]
-        linked = (ahead >= 0)[..., None] & (before[None] - before[:, None] <= ended)
-        weights = (decay ** ahead.clamp(min=0))[..., None] * linked
-        return torch.einsum("tsn,sn->tn", weights, delta)
+        linked = (ahead >= 0) & (before[None] - before[:, None] <= ended)
+        weights = decay ** ahead.clamp(min=0) * linked
+        return weights @ delta
 
     return program
 
