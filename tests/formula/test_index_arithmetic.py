@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samesame.formula.effort import Budget, spending
-from samesame.formula.expr import Size
+from samesame.formula.expr import Leaf, Size
 from samesame.formula.guards import (
     at_least_zero_literal,
     both,
@@ -24,7 +24,7 @@ from samesame.formula.guards import (
     opposite,
 )
 from samesame.formula.laws import LAWS
-from samesame.formula.normal import index_poly
+from samesame.formula.normal import element, index_poly
 from samesame.formula.poly import Ratio, SizeAtom, Var, at_least_zero, divide, exact_quotient, number, variable
 from samesame.formula.smt import unsatisfiable
 
@@ -219,3 +219,46 @@ def test_the_solver_decides_what_ranges_do_not():
 def test_a_size_is_at_least_its_minimum():
     assert at_least_zero(index_poly(Size("N", 3) * Size("N", 3)) - 9)
     assert not at_least_zero(index_poly(Size("N", 3) * Size("N", 3)) - 10)
+
+
+@settings(deadline=None)
+@given(st.tuples(*(st.integers(-8, 24) for _ in EXTENTS)), st.integers(-6, 12), st.sampled_from((4, 6, 10, 12, 24, 30)))
+def test_a_division_by_a_multiple_of_strides_agrees_with_numbers(strides, start, divisor):
+    vs = variables()
+    p = sum((variable(v) * stride for v, stride in zip(vs, strides, strict=True)), number(start))
+    parts = divide(p, number(divisor))
+    for point in points():
+        at_point = dict(zip(vs, point, strict=True))
+        whole = sum(v * stride for v, stride in zip(point, strides, strict=True)) + start
+        assert tuple(part.value(lambda a, at=at_point: _number(a, at)) for part in parts) == divmod(whole, divisor)
+
+
+def _number(atom, at_point):
+    if not isinstance(atom, Ratio):
+        return at_point[atom]
+    above, below = (p.value(lambda a: _number(a, at_point)) for p in (atom.numerator, atom.divisor))
+    return above // below if atom.op == "//" else above % below
+
+
+@pytest.mark.parametrize("base", [number(5), variable(SizeAtom("N", 1))])
+def test_the_last_digit_of_a_flat_place_stays_outside_of_a_division(base):
+    i, j = Var("free", (0,), number(0), number(39)), Var("free", (1,), number(0), base - 1)
+    row = variable(i)
+    for fewer in (2, 6):
+        down, left = divide(row * base + variable(j), base * fewer)
+        assert (down, left) == (divide(row, number(fewer))[0], divide(row, number(fewer))[1] * base + variable(j))
+    wider = Var("free", (1,), number(0), base)                 # one more than a digit may be
+    assert divide(row * base + variable(wider), base * 2)[0] is not divide(row, number(2))[0]
+
+
+def test_what_is_said_at_the_end_of_an_integers_bounds_is_said_in_one_way():
+    from_0, from_1 = (variable(element(Leaf("t", (), "int", (low, 5)), ())) for low in (0, 1))
+    for label in (from_0, from_1):
+        assert of_op("≠0", label - 5) is at_least_zero_literal(-label + 4)
+        assert of_op("=0", label - 5) is at_least_zero_literal(label - 5)
+        for c in range(7):
+            for literal in (of_op("=0", label - c), at_least_zero_literal(label - c)):
+                assert negation(negation(literal)) is literal
+    assert of_op("≠0", from_0) is at_least_zero_literal(from_0 - 1)
+    assert of_op("≠0", from_1 - 1) is at_least_zero_literal(from_1 - 2)
+    assert of_op("≠0", from_0 - 4).op == "≠0"                  # 5 is left, and what is less

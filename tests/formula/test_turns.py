@@ -10,7 +10,7 @@ import pytest
 
 from samesame.formula.equal import NotProved, Proved, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import PI, Size, Sum, cos, eq, exp, fn, le, not_, sin, sqrt, where
+from samesame.formula.expr import PI, Size, Sum, cos, eq, exp, fn, le, mod, not_, sin, sqrt, where
 from samesame.formula.tensor import leaf, tensor
 
 N = Size("N", 2)
@@ -31,6 +31,10 @@ HOLD = {
     "the other half of a spectrum, odd": lambda i: (
         Sum(N, lambda n: x[n] * wave(sin, N - i, n, N)), -Sum(N, lambda n: x[n] * wave(sin, i, n, N))),
     "seven eighths are an eighth back": lambda i: (cos(Fraction(7, 4) * PI * i), cos(Fraction(1, 4) * PI * i)),
+    "a table of one turn": lambda i: (
+        Sum(N, lambda n: x[n] * wave(cos, mod(i * n, N), 1, N)) + sin(PI * mod(3 * i, 16) / 8),
+        Sum(N, lambda n: x[n] * wave(cos, i, n, N)) + sin(3 * PI * i / 8)),
+    "a remainder of a remainder": lambda i: (cos(PI * mod(mod(i, 12) * row[i], 6) / 3), cos(PI * i * row[i] / 3)),
     "roots": lambda i: (cos(PI / 4) ** 2 + cos(PI / 6) ** 2 + sin(PI / 6) + cos(PI) + x[i], x[i] + Fraction(3, 4)),
     "fifths": lambda i: (x[i] * sin(PI / 5) + cos(4 * PI / 5), x[i] * cos(3 * PI / 10) - cos(PI / 5)),
     "a margin on an angle": lambda i: (
@@ -58,6 +62,9 @@ DO_NOT = {
     "half turns of a real": lambda i: (cos(PI * real[i] + 2 * PI * x[i]), cos(PI * real[i])),
     "a half turn": lambda i: (cos(PI * x[i] + PI * i), cos(PI * x[i])),
     "turns that are no multiples of π": lambda i: (cos(x[i] + 2 * i), cos(x[i])),
+    "a table of half a turn": lambda i: (cos(2 * PI * mod(i, 3) / 6), cos(2 * PI * i / 6)),
+    "a table of one turn, and more": lambda i: (sin(PI * mod(i, 5) / 2), sin(PI * i / 2)),
+    "a table by a real": lambda i: (cos(2 * PI * mod(i, 2) * x[i] / 2), cos(2 * PI * i * x[i] / 2)),
     "turns by a fraction": lambda i: (sin(2 * PI * i / N), sin(PI * 0 * i)),
     "an eighth forward": lambda i: (sin(Fraction(7, 4) * PI * i), sin(Fraction(1, 4) * PI * i)),
     "another root": lambda i: (cos(PI / 6) + x[i], Fraction(1, 2) + x[i]),

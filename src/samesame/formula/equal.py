@@ -51,6 +51,7 @@ from samesame.formula.roots import by_roots
 from samesame.formula.shares import without_shares
 from samesame.formula.signs import is_positive, never_vanishes, piece_of
 from samesame.formula.sizes import size_text
+from samesame.formula.tallied import by_tallies
 from samesame.formula.tensor import Dim, Tensor
 from samesame.formula.terms import (
     MINUS_INFINITY,
@@ -550,6 +551,7 @@ STEPS: tuple[tuple[str, Callable[[Form], Form | None]], ...] = (
     ("look-ups are in range", where_lookups_reach),
     ("no index is clamped where its conditions hold", without_idle_clamps),
     ("small sums written out", unrolled),
+    ("conditions on counts worked out", by_tallies),
     ("integers by thresholds", by_thresholds),
     ("what labels choose written out", pinned_labels),
     ("places of a row are each another one", places_one_by_one),

@@ -62,9 +62,12 @@ NO_GUARDS: Guards = ()
 
 
 def at_least_zero_literal(p: Poly) -> Literal | bool:
-    """p ≥ 0, divided by what its coefficients have in common, without a last digit that changes nothing."""
+    """p ≥ 0, divided by what its coefficients have in common, without a last digit that changes nothing; p = 0 where an
+    element's bounds let it be no more."""
     if p.constant is not None:
         return p.constant >= 0
+    if _is_bounded(-p):
+        return zero_literal(p)
     first = first_digit(p)
     if first is not None:
         return at_least_zero_literal(first)
@@ -84,6 +87,11 @@ def zero_literal(p: Poly) -> Literal | bool:
     return Literal("=0", collect((m, c // common) for m, c in p.terms))
 
 
+def _is_bounded(p: Poly) -> bool:
+    """Whether p ≥ 0 by the bounds of integers that tensors hold."""
+    return not any(isinstance(a, Var) for a in p.atoms()) and at_least_zero(p)
+
+
 def less(a: Poly, b: Poly) -> Literal | bool:
     return at_least_zero_literal(b - a - 1)
 
@@ -94,7 +102,10 @@ def negation(literal: Literal | bool) -> Literal | bool:
     p = literal.poly
     if p is not None and literal.op == "≥0":
         return at_least_zero_literal(-p - 1)
-    return Literal({"=0": "≠0", "≠0": "=0", "holds": "fails", "fails": "holds"}[literal.op], literal.subject)
+    if p is not None and literal.op == "=0":           # of labels up to 5, not to be 5 is to be 4 or less
+        beyond = next((q for q in (p, -p) if _is_bounded(q)), None)
+        return Literal("≠0", p) if beyond is None else at_least_zero_literal(beyond - 1)
+    return Literal({"≠0": "=0", "holds": "fails", "fails": "holds"}[literal.op], literal.subject)
 
 
 def conjunction(literals: Iterable[Literal | bool]) -> Guards | None:

@@ -10,10 +10,11 @@ when 0 ≤ d < D is known, and an atom otherwise."""
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from itertools import chain
-from math import prod
+from math import gcd, prod
 from typing import Any, TypeVar, cast
 
 from samesame.formula.effort import on_forget, remember
@@ -490,4 +491,25 @@ def _nested(rest: Poly, q: Poly) -> tuple[Poly, Poly]:
         factor = exact_quotient(lone.divisor, q)
         if factor is not None:  # a mod (q·f): its quotient by q is (a // q) mod f, its remainder a mod q
             return divide(divide(lone.numerator, q)[0], factor)[1], divide(lone.numerator, q)[1]
+    shorter = _without_last_digit(rest, q)
+    if shorter is not None:
+        return shorter
     return variable(Ratio("//", rest, q)), variable(Ratio("mod", rest, q))
+
+
+def _without_last_digit(rest: Poly, q: Poly) -> tuple[Poly, Poly] | None:
+    """rest // q and rest mod q for rest = b·a + r and q = b·m with 0 ≤ r < b: a // m and b·(a mod m) + r. Of classes in
+    rows of 5, the place 5·i + j is in a row of 10 the place 5·(i mod 2) + j."""
+    if len(q.terms) != 1:
+        return None
+    ((divisor, size),) = q.terms
+    sizes = Counter(divisor)
+    shared = {collect([(tuple((sizes & Counter(m)).elements()), gcd(c, size))]) for m, c in rest.terms if m}
+    for base in sorted(shared, key=_key):
+        above, digit = _whole_part(rest, base)
+        if base.constant != 1 and above.terms and at_least_zero(digit) and at_least_zero(base - 1 - digit):
+            fewer = exact_quotient(q, base)
+            if fewer is not None:
+                down, left = divide(above, fewer)
+                return down, left * base + digit
+    return None

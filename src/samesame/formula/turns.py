@@ -1,9 +1,10 @@
 """Turns: sines and cosines of multiples of π, of which whole turns do not count.
 
 cos(a + 2π·n) = cos a for every integer n. So a multiple c·π·n of an integer n counts by c modulo 2 alone, and the
-transform's angle 2π·(N − k)·n/N is −2π·k·n/N. What is left of a number has an exact value where that is a root, and is
-written as the cosine of less than a quarter turn otherwise: sin(π/5) as cos(3π/10), cos(4π/5) as −cos(π/5). An angle
-that is given by its sine, cosine or tangent has roots for the others: sin(acos x) = √(1 − x²).
+transform's angle 2π·(N − k)·n/N is −2π·k·n/N, as 2π·(k·n mod N)/N is 2π·k·n/N. What is left of a number has an exact
+value where that is a root, and is written as the cosine of less than a quarter turn otherwise: sin(π/5) as cos(3π/10),
+cos(4π/5) as −cos(π/5). An angle that is given by its sine, cosine or tangent has roots for the others:
+sin(acos x) = √(1 − x²).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from samesame.formula.effort import assume
-from samesame.formula.poly import IntegerAtom
+from samesame.formula.poly import IntegerAtom, Ratio
 from samesame.formula.rewrite import multiply
 from samesame.formula.scalars import DOMAIN, SCALARS
 from samesame.formula.terms import (
@@ -21,10 +22,12 @@ from samesame.formula.terms import (
     Symbol,
     Term,
     add,
+    closed,
     constant,
     form_of,
     laws,
     of_atom,
+    of_poly,
     scale,
     subtract,
 )
@@ -41,8 +44,25 @@ PI = "π"
 
 
 def without_turns(angle: Form) -> Form:
-    """The angle less the whole turns in it: each c·π·n with −1 < c ≤ 1, where n is an integer."""
+    """The angle less the whole turns in it: each c·π·n with −1 < c ≤ 1, where n is an integer, and no remainder of what
+    is wound around."""
+    pieces = [_unwound(term, c) for term, c in angle.terms]
+    if any(piece is not None for piece in pieces):
+        pairs = zip(pieces, angle.terms, strict=True)
+        left = (Form((item,)) if piece is None else piece for piece, item in pairs)
+        return without_turns(add(*left))
     return form_of((term, 1 - (1 - c) % 2 if is_half_turns(term) else c) for term, c in angle.terms)
+
+
+def _unwound(term: Term, c: Fraction) -> Form | None:
+    """A multiple of p mod q as that of p, where the same multiple of q is a number of whole turns: 2π·(p mod q)/q."""
+    for atom, e in term.factors if term.plain else ():
+        if isinstance(atom, Ratio) and atom.op == "mod" and e == 1:
+            rest = Form(((closed((), (), tuple(f for f in term.factors if f[0] is not atom)), c),))
+            around = multiply(rest, of_poly(atom.divisor))
+            if all(k % 2 == 0 and is_half_turns(t) for t, k in around.terms):
+                return multiply(rest, of_poly(atom.numerator))
+    return None
 
 
 def is_half_turns(term: Term) -> bool:
