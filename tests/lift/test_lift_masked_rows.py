@@ -6,14 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 pytest.importorskip("triton")
 
 from lifted import Lifted
 from samesame.formula.equal import Proved, prove_tensors_equal
-from samesame.formula.expr import Expr, Fn, Fold, Size, add, index, le, maximum, minimum, where
+from samesame.formula.expr import Expr, Fn, Fold, Size, add, floordiv, index, le, maximum, minimum, mod, mul, where
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.lift import lift, tried
+from samesame.lift.unfolded import unfold
 
 FILE = Lifted(Path(__file__).parents[1] / "launches" / "masked_rows.py").file
 T, K, C = Size("T", 2), Size("K", 2), Size("C", 2)
@@ -58,3 +60,10 @@ def test_halves_of_masked_rows_are_the_same_at_all_sizes() -> None:
     ("launch", "gated_by_second"), ("launch", "without_a_mask"), ("launch_without_the_first", "gated")])
 def test_other_rows_are_others(launch: str, reference: str) -> None:
     assert lift(f"{FILE}:{launch}", f"{FILE}:{reference}").against != "same"
+
+
+def test_what_is_unfolded_and_joined_again_is_read_at_its_own_place() -> None:
+    halves = leaf("x", (mul(2, T),))
+    ((_, part),) = unfold("x", halves, torch.zeros(8), {"T": 4}, "_part").formulas.items()
+    k = index(mul(2, T))
+    assert part.shape == (T, 2) and part[floordiv(k, 2), mod(k, 2)] is halves[k]
