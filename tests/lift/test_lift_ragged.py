@@ -73,6 +73,6 @@ def test_of_elements_that_ascend_the_later_one_is_no_less() -> None:
 @pytest.mark.parametrize("seed, distinct", [*product(range(4), [False, True])])
 def test_what_is_drawn_of_them_ascends_from_end_to_end(seed: int, distinct: bool) -> None:
     starts = leaf("starts", (6,), "int")
-    row = drawn([starts], {}, seed, {"starts": Held(0, 20, (), distinct, distinct, True)}, {})["starts"]
+    row = drawn([starts], {}, seed, {"starts": Held(0, 20, (), distinct, ascending=True)}, {})["starts"]
     assert list(row) == sorted(row) and (row[0], row[-1]) == (0, 20)
     assert not distinct or len(set(row)) == 6

@@ -135,6 +135,18 @@ class TestOpaque:
         added = node("aten.index_add.default", narrow, 0, rows, narrow, dtype="uint8")
         assert isinstance(at(explained(added), i, j), Opaque)
 
+    def test_narrow_integers_that_are_put_into_rows_do_not_wrap_around(self) -> None:
+        narrow = Node("b", "input", type=TensorType((2, 3), "uint8"))
+        row = Node("v", "input", type=TensorType((3,), "uint8"))
+        place = Node("p", "input", type=TensorType((1,), "int64"))
+        shapes = {narrow: leaf("b", (2, 3), "int"), row: leaf("v", (3,), "int"), place: leaf("p", (1,), "int", (0, 1))}
+        LEAVES.update(shapes)
+        put = node("aten.index_put.default", narrow, (place,), row, dtype="uint8")
+        assert not any(isinstance(e, Opaque) for e in walk(at(explained(put), i, j)))
+        for adds in (node("aten.index_put.default", narrow, (place,), row, True, dtype="uint8"),
+                     Node("n", "aten.index_put.default", (narrow, (place,), row), {"accumulate": True}, narrow.type)):
+            assert isinstance(at(explained(adds), i, j), Opaque)
+
     def test_a_meaning_of_another_shape_is_not_believed(self) -> None:
         assert isinstance(explained(node("aten.relu.default", X, shape=(5, 3)))[0, 0], Opaque)
 

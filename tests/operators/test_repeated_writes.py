@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Expr, Unsupported, const, floordiv, index, lt, mod, where
+from samesame.formula.expr import Expr, Unsupported, const, floordiv, index, le, lt, mod, not_, where
 from samesame.formula.tensor import Tensor, leaf, tensor
 from samesame.operators import meaning_of
-from samesame.operators.indexing import elements_distinct
+from samesame.operators.one_to_one import elements_distinct, implies
 from samesame.operators.shapes import pointwise
 
 IDS = torch.tensor([[1, 3, 1, 1], [0, 0, 2, 4]])
@@ -120,3 +120,33 @@ def test_what_hangs_on_more_than_its_position_is_refused(source: str) -> None:
     with pytest.raises(Unsupported, match="may repeat"):
         result = meaning_of("aten.scatter.src")(x, 1, ids, written)
         result[tuple(map(index, result.shape))]
+
+
+def put_beside(places: Tensor, least: int, spare: int) -> Tensor:
+    """New rows at places that are no less than a number, the others at a spare one."""
+    x, new = leaf("x", (2, 6)), leaf("new", (3,))
+    at = pointwise(lambda e: where(lt(e, least), spare, e), places)
+    result = meaning_of("aten.index_put.default")(meaning_of("aten.select.int")(x, 0, 0), (at,), new)
+    result[tuple(map(index, result.shape))]
+    return result
+
+
+def test_rows_are_written_at_places_that_repeat_at_a_spare_one() -> None:
+    places, new = np.array([-1, 3, -1]), np.array([0.5, 1.5, 2.5])
+    with elements_distinct([], {"places": lambda e: le(0, e)}):
+        result = put_beside(leaf("places", (3,), "int", (-1, 4)), 0, 5)
+    values = {"x": X.numpy(), "places": places, "new": new}
+    found = evaluate(result, values, opaque=lambda name, attributes, arguments, kind: np.full(6, np.nan))
+    assert found[:5].tolist() == [0, 1, 2, 1.5, 4] and np.isnan(found[5]), "nobody knows which of two is last"
+
+
+@pytest.mark.parametrize("least, leaf_name", [(-1, "places"), (0, "others")])
+def test_places_that_may_repeat_elsewhere_are_refused(least: int, leaf_name: str) -> None:
+    with elements_distinct([], {"places": lambda e: le(0, e)}), pytest.raises(Unsupported, match="may repeat"):
+        put_beside(leaf(leaf_name, (3,), "int", (-2, 4)), least, 5)
+
+
+def test_what_follows_from_a_comparison() -> None:
+    n = leaf("n", (1,), "int")[0]
+    assert implies(le(1, n), le(0, n)) and implies(lt(0, n), le(1, n)) and implies(not_(lt(n, 0)), le(0, n))
+    assert not implies(le(-1, n), le(0, n)) and not implies(le(n, 0), le(0, n))

@@ -363,13 +363,20 @@ def _families(op: str, argument: Expr) -> Iterator[Family]:
 
 
 def _larger_integer(a: Form, b: Form) -> Form:
-    """max(a, b) by cases, so that the result can still be an index."""
+    """max(a, b) by cases, so that the result can still be an index. Where both are equal it is the one that data says:
+    x[max{s, 0}] is x[s] for 0 ≤ s, as a mask has it."""
     floored = count_with_floor(a, b) or count_with_floor(b, a)
     if floored is not None:
         return floored
+    if hangs_on_data(a) and not hangs_on_data(b):
+        a, b = b, a
     a_is_larger = compared("positive", subtract(a, b))
     parts = [guarded(guards, a) for guards in a_is_larger]
     return add(*parts, *(guarded(guards, b) for guards in opposite(a_is_larger)))
+
+
+def hangs_on_data(form: Form) -> bool:
+    return any(isinstance(atom, Element) for atom in form.atoms())
 
 
 def _fold(monoid: str, bound: tuple[Index, ...], inside: Expr) -> Form:

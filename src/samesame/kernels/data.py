@@ -45,7 +45,7 @@ from samesame.kernels.indices.solver import Facts
 from samesame.kernels.obligations import Kernel, timed
 from samesame.kernels.stated import Sum
 from samesame.kernels.tiles.detile import Write
-from samesame.kernels.tiles.memory import flat_range, in_shape, is_contiguous
+from samesame.kernels.tiles.memory import Indices, flat_range, in_shape, is_contiguous
 from samesame.kernels.tiles.memory import readings as indices_at
 from samesame.kernels.verdict import Obligation
 
@@ -275,14 +275,19 @@ def element_name(kernel: Kernel, name: str, offset: int) -> str:
 
 
 def lookups(access: Write, kernel: Kernel) -> list[Use]:
-    """What data is used as an index, read from the offset in the way in which that keeps the access inside; else in one
-    that the example keeps, or in the first one. Blocks of rows are looked for where whole indices are not enough."""
+    """What data is used as an index, read from the offset in a way in which that keeps the access inside, one that the
+    example keeps before others: slot 18 of blocks of 8 is no row 18 of the first block. Else in one that the example
+    keeps, or in the first one. Blocks of rows are looked for where whole indices are not enough."""
     readings = list(indices_at(access.memory, access.offset))
     ways = [(at, list(lookups_at(access, at, kernel))) for at in readings]
-    blocks = ((at, list(lookups_at(access, at, kernel, in_blocks))) for at in readings)
-    enough = (uses for indices, uses in chain(ways, blocks) if uses and keeps_inside(kernel, access, indices, uses))
-    kept = (uses for _, uses in ways if uses and all(is_kept(kernel, use) for use in uses))
-    return next(chain(enough, kept), ways[0][1] if ways else [])
+    blocks = [(at, list(lookups_at(access, at, kernel, in_blocks))) for at in readings]
+    kept, broken = list[tuple[Indices, list[Use]]](), list[tuple[Indices, list[Use]]]()
+    for at, uses in (*ways, *blocks):
+        if uses:
+            (kept if all(is_kept(kernel, use) for use in uses) else broken).append((at, uses))
+    enough = (uses for at, uses in (*kept, *broken) if keeps_inside(kernel, access, at, uses))
+    others = (uses for at, uses in ways if (at, uses) in kept)
+    return next(chain(enough, others), ways[0][1] if ways else [])
 
 
 def lookups_at(

@@ -263,10 +263,11 @@ class _Lifting:
         self.verdict.demands += [f"{name}[…] ≥ 1" for name in self.verdict.counts]
         self.verdict.preconditions[:0] = self.verdict.demands
 
-    def told(self, leaf: str) -> tuple[tuple[int, ...], bool, bool, bool]:
+    def told(self, leaf: str) -> tuple[tuple[int, ...], bool, Any, bool]:
         """What is known of a tensor's elements besides their range."""
         known = self.prover.distinct.get(leaf)
-        return self.prover.excepted.get(leaf, ()), *told_apart(known), leaf in self.prover.ascending
+        among = None if known is None else known.among
+        return self.prover.excepted.get(leaf, ()), known is not None, among, leaf in self.prover.ascending
 
     def coverage_and_race(self, name: str, writes: list[Write]) -> bool:
         """Note whether every element of a tensor is written, and whether by one program; the latter is the answer."""
@@ -587,11 +588,6 @@ class _Lifting:
                         else (f"an infinity is left in the formula of {formula.tensor}")
                     )
         self.note(obligation)
-
-
-def told_apart(known: Apart | None) -> tuple[bool, bool]:
-    """Whether some elements of a tensor are distinct, and whether all are."""
-    return known is not None, known is not None and not known.claim.sign
 
 
 def sizes_in(launch: Launch) -> set[Size]:

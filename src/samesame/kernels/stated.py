@@ -127,6 +127,11 @@ class Apart:
     claim: Distinct
     elements: Dim
 
+    @property
+    def among(self) -> tuple[str, Dim] | None:
+        """The sign and the bound of those that are distinct; None where all are."""
+        return (self.claim.sign, self.claim.bound) if self.claim.sign else None
+
     def tells(self, one: Load, other: Load) -> Expr:
         """Equal elements are one element."""
         (i,), (j,) = one.indices, other.indices

@@ -361,7 +361,7 @@ def host_step(
     if meaning is None:
         raise Unsupported(f"the host applies {step.operator}, which has no formula")
 
-    if may_wrap(step.operator, step.args, [view.dtype for view in step.results]):
+    if may_wrap(step.operator, (*step.args, *step.kwargs.values()), [view.dtype for view in step.results]):
         raise Unsupported(f"the host computes {step.results[0].dtype} by {step.operator}, which may wrap around")
 
     def given(argument: Any) -> Any:

@@ -35,14 +35,14 @@ FEW = np.array([-2, -1, -1, 0, 1, 2, 3, 7])
 
 @dataclass(frozen=True)
 class Held:
-    """What integers of a tensor lie in: low ≤ element ≤ high, or one of `but`; some of them `distinct`, or `all`, or
-    each no less than the one before."""
+    """What integers of a tensor lie in: low ≤ element ≤ high, or one of `but`; `distinct`, or those of them which stand
+    in a sign to a bound, `among`; or each no less than the one before."""
 
     low: Any
     high: Any
     but: tuple[int, ...] = ()
     distinct: bool = False
-    all: bool = False
+    among: tuple[str, Dim] | None = None
     ascending: bool = False
 
     def at(self, sizes: Mapping[str, Dim]) -> Held:

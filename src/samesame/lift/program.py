@@ -175,6 +175,11 @@ class Attempt:
             return False
         return bool(np.any(np.asarray(drawn) < 0)) and bool((held >= 0).all())
 
+    def has_some_below_zero(self, name: str) -> bool:
+        """Whether a tensor holds integers in the example, some of which are below 0."""
+        held: Any = self.example.input(name) if self.example is not None else None
+        return held is not None and not held.dtype.is_floating_point and bool((held < 0).any())
+
     def has_all_above_zero(self, name: str) -> bool:
         """Whether a tensor holds reals in the example, each above 0."""
         held: Any = self.example.input(name) if self.example is not None else None

@@ -61,7 +61,7 @@ from samesame.kernels.formulas.present import presentable, remainder_in
 from samesame.kernels.host.launch import View, by_every_name
 from samesame.kernels.indices import integers
 from samesame.kernels.launch import with_sizes
-from samesame.kernels.stated import Sum
+from samesame.kernels.stated import FORMULAS, Sum
 from samesame.lift.doubles import equal_in_doubles
 from samesame.lift.draws import SEEDS, Held, drawn, has_zeros, sizes_to_try
 from samesame.lift.edges import at_edges_equal
@@ -77,8 +77,8 @@ from samesame.lift.terms import Inputs, Terms, asked_by, asked_of_places, diviso
 from samesame.lift.unfolded import unfold
 from samesame.operators import explain
 from samesame.operators.ideal import is_guarded
-from samesame.operators.indexing import elements_distinct
 from samesame.operators.numbers import constant
+from samesame.operators.one_to_one import elements_distinct
 from samesame.operators.opaque import kind_of_type
 from samesame.operators.pointwise import tanh
 
@@ -245,7 +245,9 @@ def compared_at(
     if others:
         inputs = {name: (view, holding(whole, others)) for name, (view, whole) in inputs.items()}
         outputs = [holding(x, others) for x in outputs]
-    with elements_distinct(name for name, one in launched.data.items() if one.all):
+    apart = {name: one.among for name, one in launched.data.items() if one.distinct}
+    among = {name: partial(stands, *one, others) for name, one in apart.items() if one is not None}
+    with elements_distinct(apart.keys() - among.keys(), among):
         wanted = meanings(symbolic, inputs)
     if len(wanted) != len(outputs):
         return Comparison("different", f"the launch returns {len(outputs)} tensors, the reference {len(wanted)}")
@@ -273,6 +275,11 @@ def compared_at(
     own = (c.changed(at=terms.made) for a in answers for c in a.conditions)
     worst.conditions = simplified((*said, *own))
     return worst if worst.state != "same" else kept(worst, launched, {**example, **tries.sizes[0]})
+
+
+def stands(sign: str, bound: Dim, sizes: Mapping[str, Dim], element: Expr) -> Expr:
+    """That an element stands in this sign to a bound, with others in place of some sizes."""
+    return FORMULAS[sign](element, with_sizes(const(bound), sizes))
 
 
 def kept(answer: Comparison, launched: Launched, sizes: Mapping[str, int]) -> Comparison:

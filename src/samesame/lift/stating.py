@@ -128,7 +128,10 @@ def places_apart(first: Attempt, again: Callable[[Sequence[str]], Attempt]) -> t
     best, stated = first, list[str]()
     names = dict.fromkeys(name for kernel, _ in first.launched for name in kernel.places)
     for name in list(names)[:MOST_PLACES] if not first.is_done else ():
-        for contract in (f"distinct({name})", f"distinct({name}[{name} >= 0])", f"ascending({name})"):
+        ways = [f"distinct({name})", f"distinct({name}[{name} >= 0])", f"ascending({name})"]
+        if first.has_some_below_zero(name):             # which may be more than one of another example
+            ways[:2] = ways[1::-1]
+        for contract in ways:
             found = attempted_again(again, [*stated, contract])
             if found is not None and found.rank > best.rank:
                 best, stated = found, [*stated, contract]

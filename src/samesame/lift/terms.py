@@ -133,13 +133,17 @@ def lower_limits(condition: Expr) -> Iterator[tuple[Size, Dim]]:
 
 def asked_of_places(assumed: Iterable[Expr], inputs: Inputs) -> list[Condition]:
     """Limits that are assumed of sizes, said of the places where the inputs have them (`x.shape[0] ≤ y.shape[1]`), as
-    far as they are sizes of inputs. What divides them shows in the steps that the reference takes."""
+    far as they are sizes of inputs, and lengths that are numbers. What divides sizes shows in the steps that the
+    reference takes."""
     places: dict[Expr, Dim] = {}
+    found = []
     for name, (view, _) in inputs.items():
         for d, n in enumerate(view.shape):
+            place = Size(f"{name}.shape[{d}]", 0)
             if isinstance(n, Size):
-                places.setdefault(n, Size(f"{name}.shape[{d}]", 0))
-    found = []
+                places.setdefault(n, place)
+            elif isinstance(n, int):
+                found.append(Condition("=", place, n))
     for condition in assumed:
         if isinstance(condition, Compare) and condition.op in COMPARE:
             sizes = {s for s in walk(condition) if isinstance(s, Size)}

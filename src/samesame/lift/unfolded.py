@@ -25,6 +25,7 @@ from samesame.formula import polynomials
 from samesame.formula.expr import Expr, Size, add, const, mul
 from samesame.formula.sizes import canonical, value_at
 from samesame.formula.tensor import Dim, Tensor, tensor
+from samesame.kernels.indices import integers
 
 Joined = Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
 
@@ -97,6 +98,6 @@ def _placed(whole: Tensor, d: int, sizes: list[Dim], start: Expr) -> Callable[..
         flat = inner[0]
         for index, size in zip(inner[1:], sizes[1:], strict=True):
             flat = add(mul(flat, const(size)), index)
-        return whole[(*i[:d], add(start, flat), *i[d + len(sizes) :])]
+        return whole[(*i[:d], integers.tidied(add(start, flat)), *i[d + len(sizes) :])]     # 2·⌊k/2⌋ + k mod 2 is k
 
     return at

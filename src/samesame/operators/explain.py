@@ -54,15 +54,18 @@ def explain(node: Node, lookup: Callable[[Node], Result]) -> Result:
 
 CASTS = ("aten._to_copy", "aten.to")  # their meaning sees to what wraps around
 CHOOSE = tuple(f"aten.{name}" for name in ("index", "_unsafe_index", "gather", "index_select", "take", "embedding"))
-# What makes integers no larger with a number of at least so much, and of no more than the narrowest dtype holds.
+PUT = tuple(f"aten.{name}" for name in ("index_put", "_unsafe_index_put", "index_copy"))  # what has the dtype already
+# What makes integers of a number, or no larger with one, of at least so much and of no more than the narrowest dtype
+# holds.
 LESSEN = dict.fromkeys(("aten.bitwise_and", "aten.__and__", "aten.bitwise_right_shift", "aten.__rshift__"), 0) | (
-    dict.fromkeys(("aten.div", "aten.floor_divide", "aten.remainder", "aten.fmod"), 1))
+    dict.fromkeys(("aten.div", "aten.floor_divide", "aten.remainder", "aten.fmod"), 1)) | (
+    dict.fromkeys(("aten.full", "aten.full_like"), 0))
 COMPARE = frozenset(f"aten.{name}" for names in COMPARISONS.values() for name in names)
 
 
 def _may_wrap(node: Node) -> bool:
     kinds = node.type if isinstance(node.type, tuple) else (node.type,)
-    return may_wrap(node.operator, node.args, [kind.dtype for kind in kinds]) or (
+    return may_wrap(node.operator, (*node.args, *node.kwargs.values()), [kind.dtype for kind in kinds]) or (
         compared_as(node) in NARROW or compares_beyond(node))
 
 
@@ -106,6 +109,8 @@ def may_wrap(operator: str, args: Sequence[Any], dtypes: Iterable[str]) -> bool:
     computes = packet(operator) not in {*movements(), *CASTS, *CHOOSE}
     if packet(operator) in LESSEN:
         computes = not isinstance(args[1], int) or not LESSEN[packet(operator)] <= args[1] <= 127
+    if packet(operator) in PUT:
+        computes = any(argument is True for argument in args)  # it adds
     return computes and any(dtype in NARROW for dtype in dtypes)
 
 

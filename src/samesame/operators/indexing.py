@@ -8,24 +8,16 @@ the order of writing would decide, there is no formula. Indices are taken to be 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from samesame.formula.binders import put
 from samesame.formula.binders import replaced as replaced_in
 from samesame.formula.expr import (
     NEG_INF,
-    Add,
     And,
     Compare,
     Expr,
-    FloorDiv,
-    Index,
-    Load,
-    Mul,
-    Num,
     Opaque,
     Unsupported,
     Where,
@@ -36,7 +28,6 @@ from samesame.formula.expr import (
     index,
     lt,
     maximum,
-    mod,
     mul,
     not_,
     numeric,
@@ -46,6 +37,7 @@ from samesame.formula.selected import read_at
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.movement import moved, ravel, replaced, reshape
 from samesame.operators.numbers import constant
+from samesame.operators.one_to_one import but_for_one, distinct, never_below_zero, repeated_in
 from samesame.operators.pointwise import cast_like, times
 from samesame.operators.shapes import (
     agreeing,
@@ -55,7 +47,6 @@ from samesame.operators.shapes import (
     dimension,
     fits,
     folded,
-    lower_bound,
     not_above,
     plain,
     same_size,
@@ -174,8 +165,7 @@ class _Places:
 
 def wrapped(i: Expr, size: Dim) -> Expr:
     """An index that counts from the end where it is negative."""
-    low = lower_bound(i)
-    return i if low is not None and low >= 0 else where(lt(i, 0), add(i, size), i)
+    return i if never_below_zero(i) else where(lt(i, 0), add(i, size), i)
 
 
 def places_before(mask: Tensor, shape: Sequence[Dim], i: Sequence[Expr]) -> Expr:
@@ -304,80 +294,6 @@ def parts_of(condition: Expr) -> tuple[Expr, ...]:
     return condition.arguments if isinstance(condition, And) else (condition,)
 
 
-def distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> bool:
-    """Whether different s within the extents have different positions, as it shows in how these are written.
-
-    An s_k is told by a position that is one-to-one in it, once all others that this position is made of are told. Two
-    positions that are ⌊t/d⌋ and t mod d, as of a slot in a block, tell t.
-    """
-    s = [index(n) for n in extents]
-    found = [*positions(*s)]
-    found += [e.numerator for e in found if isinstance(e, FloorDiv) and mod(e.numerator, e.divisor) in found]
-    waiting = {v for v, n in zip(s, extents, strict=True) if plain(n) not in (0, 1)}
-    while told := {v for v in waiting if any(_slope(p, v) and not p.free & waiting - {v} for p in found)}:
-        waiting -= told
-    return not waiting
-
-
-def _slope(e: Expr, v: Index) -> bool:
-    """Whether e is a·v + c for a number a ≠ 0, with v in no other place; or where the elements of a row stood that are
-    chosen, or sorted, at such an a·v + c, or the elements of a tensor that has no two equal ones: each is another one.
-    So are the numbers of a list without repetitions, one for each v.
-    """
-    match e:
-        case Where():
-            return _lists(e, v)
-        case Index():
-            return e is v
-        case Load(known, (place,)):
-            return known.name in _distinct.get() and _slope(place, v)
-        case Opaque("aten.sort" | "aten.topk", ("indices", *_), (row,), (place,)):
-            return v not in row.free and _slope(place, v)
-        case Add(terms):
-            return [_slope(t, v) for t in terms if v in t.free] == [True]
-        case Mul(parts):
-            inside = [p for p in parts if v in p.free]
-            others = [p for p in parts if v not in p.free]
-            return len(inside) == 1 and _slope(inside[0], v) and all(map(_not_zero, others))
-    return False
-
-
-def _not_zero(e: Expr) -> bool:
-    return e.value != 0 if isinstance(e, Num) else (lower_bound(e) or 0) > 0
-
-
-_distinct: ContextVar[frozenset[str]] = ContextVar("distinct", default=frozenset())
-
-
-@contextmanager
-def elements_distinct(leaves: Iterable[str]) -> Iterator[None]:
-    """Inside, no two elements of these are equal."""
-    token = _distinct.set(frozenset(leaves))
-    try:
-        yield
-    finally:
-        _distinct.reset(token)
-
-
-def _check_distinct(positions: Callable[..., Sequence[Expr]], extents: Sequence[Dim]) -> None:
-    if not distinct(positions, extents):
-        raise Unsupported(REPEATED)
-
-
-def _lists(e: Expr, v: Index) -> bool:
-    """Whether e is one number where v < 1, another where v < 2, and so on to v's end: no two of them the same."""
-    numbers = list[Expr]()
-    while isinstance(e, Where):
-        match e.condition:
-            case Compare("<", left, Num(value)) if left is v and value == len(numbers) + 1:
-                numbers.append(e.then)
-                e = e.otherwise
-            case _:
-                return False
-    numbers.append(e)
-    return all(isinstance(n, Num) for n in numbers) and len({*numbers}) == len(numbers) == plain(v.extent)
-
-
 REPEATED = "a write whose positions may repeat: the last one would win"
 
 
@@ -426,12 +342,26 @@ def index_put(x: Tensor, indices: Indices, values: Tensor, accumulate: bool = Fa
         return hit
 
     assert len(place.shape) - len(place.kept) == end - place.start
-    if not accumulate and not distinct(place.source, place.shape):
-        def positions(*i: Expr) -> Callable[..., list[tuple[Expr, Expr]]]:
-            return lambda *s: [(place.source(*full(i, s))[d], i[d]) for d in place.at]
+    whole = written(x, place.block, hits, lambda *i: lambda *s: at(given, full(i, s)), accumulate)
+    if accumulate or distinct(place.source, place.shape):
+        return whole
 
-        return overwritten(x, place.block, positions, lambda *i: lambda *s: at(given, full(i, s)))
-    return written(x, place.block, hits, lambda *i: lambda *s: at(given, full(i, s)), accumulate)
+    def positions(*i: Expr) -> Callable[..., list[tuple[Expr, Expr]]]:
+        return lambda *s: [(place.source(*full(i, s))[d], i[d]) for d in place.at]
+
+    last = overwritten(x, place.block, positions, lambda *i: lambda *s: at(given, full(i, s)))
+    repeated = repeated_in(place.source, place.shape)
+    if repeated is None or is_told(last):
+        return last
+    return but_for_one(whole, repeated, x, given, place.source, place.shape)
+
+
+def is_told(x: Tensor) -> bool:
+    """Whether its elements have a formula."""
+    try:
+        return bool(x.element())
+    except Unsupported:
+        return False
 
 
 def _masked(x: Tensor, mask: Tensor, values: Tensor) -> Tensor:
@@ -468,14 +398,23 @@ def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         return reshape(index_copy(vector(x), dim, index, vector(source)), x.shape)
     d, where_to = dimension(dim, x.rank), vector(index)
     agreeing(source.shape, replaced(x.shape, d, where_to.shape[0]), "rows are written at indices")
-    _check_distinct(lambda s: [where_to[s]], where_to.shape)
-    return written(
+    whole = written(
         x,
         where_to.shape,
         lambda *i: lambda s: eq(where_to[s], i[d]),
         lambda *i: lambda s: source[replaced(i, d, s)],
         add_to=False,
     )
+
+    def places(*s: Expr) -> list[Expr]:
+        return [where_to[s]]
+
+    if distinct(places, where_to.shape):
+        return whole
+    repeated = repeated_in(places, where_to.shape)
+    if repeated is None:
+        raise Unsupported(REPEATED)
+    return but_for_one(whole, (d, repeated[1]), x, source, places, where_to.shape)
 
 
 @meaning("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor")
