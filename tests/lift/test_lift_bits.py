@@ -30,10 +30,10 @@ def test_what_bits_ban_is_what_torch_bans() -> None:
 
 
 @pytest.mark.parametrize("name, other", [
-    ("banned_from_the_end", "banned"),
-    ("banned", "banned_where_a_bit_is_set"),
+    pytest.param("banned_from_the_end", "banned", marks=pytest.mark.long),
+    pytest.param("banned", "banned_where_a_bit_is_set", marks=pytest.mark.long),
     ("banned", "banned_in_the_first_rows"),
-    ("banned", "banned_by_the_next_bit"),
+    pytest.param("banned", "banned_by_the_next_bit", marks=pytest.mark.long),
 ])
 def test_other_bits_and_other_rows_are_not_the_same(name: str, other: str) -> None:
     assert lift(f"{FILE}:launch_{name}", f"{FILE}:{other}").against == "different"

@@ -61,7 +61,9 @@ def test_a_part_of_one_group_and_a_place_in_it_are_a_place_in_all() -> None:
     assert not holds_by_ranges(integers.less(integers.plus_(whole, 1), integers.times_(GROUPS, CHANNELS)))
 
 
-@pytest.mark.parametrize("name, reference", [("scaled_by_groups", "by_groups"), ("four_groups", "four_groups")])
+@pytest.mark.parametrize("name, reference", [
+    ("scaled_by_groups", "by_groups"), pytest.param("four_groups", "four_groups", marks=pytest.mark.long),
+])
 def test_groups_of_which_a_row_has_any_number_are_those_of_the_reference(name: str, reference: str) -> None:
     found = lift(LAUNCHES.target(name), f"{FILE}:{reference}")
     assert (found.verdict, found.against, found.against_held) == ("verified", "same", []), found.against_detail

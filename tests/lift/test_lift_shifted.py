@@ -15,7 +15,7 @@ FILE = Path(__file__).parent.parent / "launches" / "shifted.py"
 KERNELS = Lifted(FILE)
 
 
-@pytest.mark.parametrize("name", ["wkv", "gated", "least_scale", "tempered"])
+@pytest.mark.parametrize("name", [pytest.param("wkv", marks=pytest.mark.long), "gated", "least_scale", "tempered"])
 def test_it_is_verified_and_the_same(name: str) -> None:
     found = lift(KERNELS.target(name), f"{FILE}:{name}")
     assert (found.verdict, found.against) == ("verified", "same"), found.against_detail

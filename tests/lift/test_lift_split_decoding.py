@@ -10,7 +10,7 @@ pytest.importorskip("triton")
 
 from samesame.lift import lift
 
-LONG = {"guarded", "known", "loop", "backwards", "end", "changed", "nan"}
+LONG = {"plain", "guarded", "known", "loop", "backwards", "end", "changed", "nan"}
 FILE = Path(__file__).parent.parent / "launches" / "split_decoding.py"
 
 
