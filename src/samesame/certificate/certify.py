@@ -27,7 +27,8 @@ from samesame.graph import Graph, TensorType
 from samesame.graph.text import encoded, encoded_type, to_json
 from samesame.operators.demands import Range
 from samesame.relate.blocks import Block
-from samesame.relate.joint import CONSTANT, MOVED, Slot, Typed, is_uniform
+from samesame.relate.joint import CONSTANT, MOVED, Slot, Typed
+from samesame.relate.kinds import is_uniform
 from samesame.relate.layout import Concat, Layout, Whole, wholes
 from samesame.relate.meanings import meanings
 from samesame.relate.relating import Relating, Use

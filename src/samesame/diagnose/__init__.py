@@ -29,7 +29,7 @@ from samesame.operators.execute import Value, closed, elements, execute, few_thr
 from samesame.operators.kept import Over, Part
 from samesame.relate.candidates import MOVES
 from samesame.relate.draws import Draw
-from samesame.relate.joint import kind_of
+from samesame.relate.kinds import kind_of
 from samesame.relate.layout import wholes
 from samesame.relate.propose import Proposer, Values, agree, difference, reals
 from samesame.relate.relating import Relating, relate

@@ -19,7 +19,7 @@ from math import prod
 
 import torch
 
-from samesame.relate.joint import widened
+from samesame.relate.kinds import widened
 from samesame.relate.layout import Concat, Flip, Layout, Reshape, Slice, Whole, permuted, values, wholes
 
 _MORE = 7                   # more pieces than tensors are tried: one, two, four, and so often twice as many

@@ -25,7 +25,8 @@ from samesame.graph import Graph, Node, TensorType
 from samesame.operators import explain
 from samesame.operators.numbers import constant
 from samesame.relate.at_infinity import FILLS
-from samesame.relate.joint import SOURCES, kind_of
+from samesame.relate.joint import SOURCES
+from samesame.relate.kinds import kind_of
 from samesame.relate.propose import Values
 
 SHOWN = 3                           # proofs that do not count, in notes

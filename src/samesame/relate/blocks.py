@@ -22,7 +22,8 @@ from samesame.operators.demands import Range
 from samesame.operators.numbers import says_nothing
 from samesame.operators.shapes import NARROW
 from samesame.relate.domain import demanded, in_range, inputs_in, labels
-from samesame.relate.joint import SOURCES, JointGraph, Slot, Typed, is_table, is_uniform, moved_type
+from samesame.relate.joint import SOURCES, JointGraph, Slot, Typed, is_table, moved_type
+from samesame.relate.kinds import is_uniform
 from samesame.relate.layout import Layout, build, share
 
 _DTYPES = {"real": "float64", "int": "int64", "bool": "bool", "complex": "complex128"} | {kind: kind for kind in NARROW}

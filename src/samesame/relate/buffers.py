@@ -21,7 +21,7 @@ import torch
 
 from samesame.graph import Graph, Node, rewritten
 from samesame.operators.execute import bound, is_finite, resolve
-from samesame.relate.joint import is_uniform, widened
+from samesame.relate.kinds import is_uniform, widened
 from samesame.relate.layout import wholes
 from samesame.relate.parameters import digest, relate_parameters
 

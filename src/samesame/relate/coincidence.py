@@ -25,7 +25,7 @@ from samesame.graph import Graph
 from samesame.operators.execute import Value
 from samesame.relate.buffers import Names, as_one, as_sources, buffers_as_weights
 from samesame.relate.draws import LABELS, Draw, draw, may_be_bold, run_both, take_draws
-from samesame.relate.joint import is_uniform
+from samesame.relate.kinds import is_uniform
 from samesame.relate.layout import Layout, Permute, Whole, renamed, wholes
 from samesame.relate.pairing import Assignment, Group, Use, numbered, uses
 from samesame.relate.parameters import USE, InputRelation, digest, relate_parameters, repeats

@@ -25,7 +25,7 @@ from samesame.operators.execute import few_threads, is_finite, is_torchs, pieces
 from samesame.operators.kept import Over, run_keeping
 from samesame.relate.extremes import ASKED_FOR, OF_INTEGERS, OF_REALS, Inputs, asking, extreme, is_asking
 from samesame.relate.flags import is_flag, moved
-from samesame.relate.joint import is_uniform
+from samesame.relate.kinds import is_uniform
 from samesame.relate.layout import Layout, values, wholes
 from samesame.relate.noise import rounding_decides
 from samesame.relate.propose import TOLERANCE, Values, agree

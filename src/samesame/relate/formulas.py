@@ -26,7 +26,8 @@ from samesame.relate.affine import TRANSPARENT, Affine, Weights, affine, bare
 from samesame.relate.arrangement import Arrangements
 from samesame.relate.buffers import content
 from samesame.relate.channels import by_channels
-from samesame.relate.joint import BIJECTIVE, FEW, is_uniform, widened
+from samesame.relate.joint import BIJECTIVE, FEW
+from samesame.relate.kinds import is_uniform, widened
 from samesame.relate.layout import Layout, build
 from samesame.relate.multiples import Run, runs
 from samesame.relate.parameters import relate_parameters

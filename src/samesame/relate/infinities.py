@@ -29,7 +29,8 @@ from samesame.operators.execute import closed, is_finite, pieces
 from samesame.operators.numbers import literally
 from samesame.operators.table import movements, packet
 from samesame.relate.domain import row_of, whole
-from samesame.relate.joint import IDENTITIES, kind_of
+from samesame.relate.joint import IDENTITIES
+from samesame.relate.kinds import kind_of
 
 # A difference is told from the formulas of its sides, as far as these say what is never below what.
 DIFFERENCES = frozenset(f"aten.{name}" for name in ("sub", "rsub", "add"))

@@ -25,11 +25,10 @@ from samesame.formula.sizes import canonical
 from samesame.graph import Graph, Node, TensorType, map_nodes
 from samesame.operators import meaning_of
 from samesame.operators.demands import Range
-from samesame.operators.execute import pieces
 from samesame.operators.numbers import says_nothing
-from samesame.operators.shapes import NARROW
 from samesame.operators.table import UNINITIALISED, packet
 from samesame.relate.domain import demanded, positions
+from samesame.relate.kinds import is_uniform, told_apart, widened
 from samesame.relate.layout import Layout, Slice, Whole, build, reshaped, share
 from samesame.relate.masks import Counting, Triangle, counts, triangle
 from samesame.relate.moved import Moved
@@ -40,8 +39,7 @@ FEWEST, FEW = 8, 32         # elements of a constant that blocks may look into: 
 _CORNERS = 64               # places that are tried for a piece of a table
 SOURCES = ("input", "parameter", "constant", "uninitialised")
 CONSTANT, MOVED = "constant", "moved"                      # why terms are equal, if no proof says so
-KINDS = {"bool": "bool", "complex64": "complex", "complex128": "complex"}
-WIDEST = {"real": torch.float64, "int": torch.int64, "complex": torch.complex128}
+
 
 # Over the reals these return their first argument, unless the kind of number changes.
 IDENTITIES = frozenset(
@@ -82,24 +80,12 @@ class Typed:
     kind: str
 
 
-def kind_of(dtype: str) -> str:
-    """The kind of number a dtype holds."""
-    if dtype in KINDS:
-        return KINDS[dtype]
-    return "real" if "float" in dtype else "int"
-
-
-def _told_apart(dtype: str) -> str:
-    """The kind of a dtype in a `Typed`."""
-    return dtype if dtype in NARROW else kind_of(dtype)
-
-
 def typed(kind_or_type: Any) -> Any:
     """The type of a term, from the type of a node: one `Typed`, or a tuple of them."""
     if isinstance(kind_or_type, tuple):
         return tuple(map(typed, kind_or_type))
     shape: tuple[Any, ...] = tuple(map(canonical, kind_or_type.shape))
-    return Typed(shape, _told_apart(kind_or_type.dtype))
+    return Typed(shape, told_apart(kind_or_type.dtype))
 
 
 @dataclass(slots=True)
@@ -268,7 +254,7 @@ class JointGraph:
         return self.add_layout(reshaped(Whole("row"), (size,), (size, *(1,) * (rank - 1))), {"row": row})
 
     def _constant_leaf(self, wide: torch.Tensor) -> int:
-        shape, kind = tuple(wide.shape), _told_apart(str(wide.dtype).removeprefix("torch."))
+        shape, kind = tuple(wide.shape), told_apart(str(wide.dtype).removeprefix("torch."))
         content = torch.view_as_real(wide).contiguous() if kind == "complex" else wide
         digest = hashlib.sha256(repr((kind, shape)).encode() + content.numpy().tobytes()).hexdigest()
         return self.add("constant", (digest,), (), Typed(shape, kind))
@@ -490,14 +476,6 @@ BIJECTIVE = frozenset(
 )
 
 
-def is_uniform(value: torch.Tensor) -> bool:
-    """Is every element the same number?"""
-    if value.numel() == 0:
-        return False
-    first = value[(0,) * value.dim()]
-    return all(bool((piece == first).all()) for piece in pieces(value))
-
-
 def _holds_negatives(value: Any) -> bool:
     """Is it an integer tensor with a negative element?"""
     integers = (torch.int64, torch.int32, torch.int16, torch.int8)
@@ -509,13 +487,6 @@ def is_table(value: torch.Tensor) -> bool:
     if value.dtype != torch.float64 or value.numel() < 3 or not bool(torch.isfinite(value).all()):
         return False
     return float(value.abs().max()) < HUGE and len(torch.unique(value.flatten()[:_SEEN])) > 2
-
-
-def widened(value: torch.Tensor) -> torch.Tensor:
-    """The same values, all of them, in the widest dtype of their kind."""
-    plain = value.detach().contiguous().cpu()
-    kind = _told_apart(str(plain.dtype).removeprefix("torch."))
-    return plain.to(WIDEST.get(kind, plain.dtype))
 
 
 def _corner(core: torch.Tensor, table: torch.Tensor) -> tuple[int, ...] | None:
@@ -585,4 +556,4 @@ class _Anything(dict[str, int]):
         return self._term
 
 
-__all__ = ["BIJECTIVE", "IDENTITIES", "JointGraph", "Reason", "Slot", "Typed", "is_uniform", "kind_of", "typed"]
+__all__ = ["BIJECTIVE", "IDENTITIES", "JointGraph", "Reason", "Slot", "Typed", "typed"]

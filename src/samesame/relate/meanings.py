@@ -13,7 +13,7 @@ from samesame.operators import explain
 from samesame.operators.demands import Range
 from samesame.operators.numbers import beside, constant
 from samesame.relate.blocks import Block
-from samesame.relate.joint import kind_of
+from samesame.relate.kinds import kind_of
 
 
 def meanings(block: Block) -> tuple[Tensor, Tensor]:

@@ -22,7 +22,7 @@ import torch
 from samesame.evidence import Reading
 from samesame.operators.execute import pieces
 from samesame.relate.arrangement import Arrangements
-from samesame.relate.joint import is_uniform, widened
+from samesame.relate.kinds import is_uniform, widened
 from samesame.relate.layout import (
     Concat,
     Layout,

@@ -26,7 +26,7 @@ from samesame.operators.explain import compared_as
 from samesame.operators.pointwise import SYNONYMS
 from samesame.operators.table import movements, packet
 from samesame.relate.extremes import COMPARING
-from samesame.relate.joint import kind_of
+from samesame.relate.kinds import kind_of
 from samesame.relate.propose import Values
 from samesame.relate.relating import Relating
 

@@ -32,7 +32,7 @@ from samesame.relate.candidates import MOVES
 from samesame.relate.draws import Draw, take_draws
 from samesame.relate.exact import Widened, exact
 from samesame.relate.formulas import Formulas, Number, Numbers, filled
-from samesame.relate.joint import is_uniform
+from samesame.relate.kinds import is_uniform
 from samesame.relate.layout import Whole
 from samesame.relate.parameters import InputRelation
 from samesame.relate.propose import Values

@@ -26,7 +26,8 @@ from samesame.graph import Dtype, Graph, Node, TensorType, at, rewritten, with_r
 from samesame.operators import explain
 from samesame.operators.execute import closed, execute
 from samesame.operators.table import movements, packet
-from samesame.relate.joint import is_table, kind_of, widened
+from samesame.relate.joint import is_table
+from samesame.relate.kinds import kind_of, widened
 
 ELEMENTS = 1 << 24                                         # of a table that is worked out
 

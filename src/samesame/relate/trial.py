@@ -18,7 +18,7 @@ from samesame.graph import Graph, Node
 from samesame.operators.demands import Range
 from samesame.operators.execute import execute, is_torchs
 from samesame.relate.extremes import is_asking
-from samesame.relate.joint import kind_of
+from samesame.relate.kinds import kind_of
 from samesame.relate.propose import difference
 from samesame.relate.propose import reals as in_reals
 
