@@ -34,3 +34,49 @@ def test_every_row_is_an_index():
 
 def test_a_row_that_is_no_index_may_be_any_number():
     assert check(clamped, plain, (X, EDGES)).verdict != "same"
+
+
+def with_loops(x, edges):
+    loops = torch.arange(len(x))
+    sources, targets = torch.cat([edges, torch.stack([loops, loops])], 1)
+    return torch.zeros_like(x).index_add(0, targets, x[sources])
+
+
+def by_adjacency(x, edges):
+    nodes = torch.arange(len(x))
+    into, out_of = edges[1] == nodes[:, None], edges[0][:, None] == nodes
+    return (into.float() @ out_of.float() + torch.eye(len(x))) @ x
+
+
+def with_loops_at_targets(x, edges):
+    loops = torch.arange(len(x))
+    rows = torch.cat([edges, torch.stack([loops, loops])], 1)
+    return torch.zeros(len(x)).scatter_add(0, rows[1], torch.ones(rows.shape[1])) + rows[0].sum()
+
+
+def sums_of_sources_in_range(x, edges):
+    counts = (edges[1] == torch.arange(len(x))[:, None]).sum(1) + 1.0
+    inside = (edges[0] >= 0) & (edges[0] < len(x))
+    return counts + torch.where(inside, edges[0], 0).sum() + len(x) * (len(x) - 1) // 2
+
+
+def test_rows_of_what_is_put_beside_others_are_rows_of_each():
+    verdict = check(with_loops, by_adjacency, (X, EDGES))
+    assert verdict.verdict == "same", headline(verdict)
+
+
+def test_of_a_row_beside_others_that_is_no_index_nothing_is_taken_for_granted():
+    assert check(with_loops_at_targets, sums_of_sources_in_range, (X, EDGES)).verdict != "same"
+
+
+def test_rows_that_are_put_one_below_the_other_are_rows_of_one_of_them():
+    """Of three rows the first two are looked up: the second tensor has a row that may be any number."""
+    def below(x, edges):
+        a, b, c = torch.cat([edges[:1], edges])
+        return x[a].sum() + x[b].sum() + c.sum()
+
+    def kept(x, edges):
+        inside = (edges[1] >= 0) & (edges[1] < len(x))
+        return 2 * x[edges[0]].sum() + torch.where(inside, edges[1], 0).sum()
+
+    assert check(below, kept, (X, EDGES)).verdict != "same"

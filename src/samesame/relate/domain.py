@@ -138,11 +138,19 @@ def _held(index: Node) -> Iterator[tuple[Node, tuple[int, int] | None]]:
         for part in node.args[0]:
             yield from _held(part)
         return
-    source, place = row_of(node)
-    if source.operator != "input" or not is_integer(source):
-        return
-    if place is None or all(isinstance(number, int) for number in (*place, source.shape[place[0]])):
-        yield source, place
+    joined, place = row_of(node)
+    for source in _side_by_side(joined, place):
+        if source.operator == "input" and is_integer(source) and (
+                place is None or all(isinstance(number, int) for number in (*place, source.shape[place[0]]))):
+            yield source, place
+
+
+def _side_by_side(node: Node, place: tuple[int, Any] | None) -> list[Node]:
+    """The tensors of which a row of this one holds a row each, put together along another dimension; else itself."""
+    if place is None or packet(node.operator) != "aten.cat":
+        return [node]
+    dim = node.args[1] if len(node.args) > 1 else 0
+    return [node] if dim % len(node.shape) == place[0] else list(node.args[0])
 
 
 def row_of(node: Node) -> tuple[Node, tuple[int, int] | None]:
