@@ -11,7 +11,7 @@ from functools import partial
 from samesame.formula.expr import ONE, ZERO, Expr, Unsupported, add, and_, const, eq, index, le, lt, maximum, mul, where
 from samesame.formula.polynomials import polynomial, written
 from samesame.formula.tensor import Dim, Tensor, tensor
-from samesame.operators.shapes import folded, untold
+from samesame.operators.shapes import folded, same_size, untold
 from samesame.operators.table import meaning
 
 SUM, MEAN = 0, 1
@@ -75,6 +75,8 @@ def embedding_bag_backward(
     if mode not in (SUM, MEAN) or padding_idx >= 0 or scale_grad_by_freq:
         raise Unsupported("the largest of a bag, a bag that leaves an index out, or one over how often a row is in it")
     bags, positions = offsets.shape[0], indices.shape[0]
+    if not same_size((bags,), (grad.shape[0],)):
+        raise Unsupported("bags whose offsets say where the last one ends, too")
     each = _equal_length(offsets, bags, positions)
 
     def element(row: Expr, j: Expr) -> Expr:

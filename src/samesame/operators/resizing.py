@@ -20,7 +20,18 @@ from samesame.formula.expr import Expr, Unsupported, add, const, eq, floordiv, m
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.operators.borders import drawn_out
 from samesame.operators.numbers import exact
-from samesame.operators.shapes import agreeing, count, difference, divided, folded, not_above, plain, same_size
+from samesame.operators.shapes import (
+    agreeing,
+    count,
+    difference,
+    divided,
+    folded,
+    never_above,
+    not_above,
+    plain,
+    same_size,
+    total,
+)
 from samesame.operators.table import meaning
 
 Taps = list[tuple[Expr, Expr]]                             # elements that are taken: how much, and which
@@ -35,7 +46,17 @@ class Side:
         self.scale = None if scale is None else exact(scale)
         for size in (self.n, self.m):
             not_above(1, size, "a side of an image")
+        self._demand_that_the_scale_counts()
         self.ratio = self._ratio()                         # n/m, as numerator and denominator
+
+    def _demand_that_the_scale_counts(self) -> None:
+        """Torch copies sides that keep their size, and nearest elements of those that double it, whatever the scale
+        says: at these sizes another one is refused."""
+        for times in (1, 2) if self.scale is not None else ():
+            as_large = count((times, self.n))
+            never = never_above(total(as_large, 1), self.m) or never_above(total(self.m, 1), as_large)
+            if self.scale != times and not never:
+                raise Unsupported("a scale that may not count where a side keeps its size, or doubles it")
 
     def _ratio(self) -> tuple[Dim, Dim]:
         if self.scale is not None:

@@ -274,10 +274,12 @@ class _Cutter:
         return min(lefts or others or written or tables or members)
 
     def is_of_itself(self, term: int, name: int) -> bool:
-        """Is it made of its own class, as a symmetric constant is of itself, turned? Or, where tables are looked into,
-        of what is made of it, as buffers that were sent in one message are joined of pieces of themselves."""
+        """Is it made of its own class, as a symmetric constant is of itself, turned? Or, where tables of ranks are
+        looked into, of what is made of it: buffers that were sent in one message are joined of pieces of themselves.
+        (Tables of one program are pieces of longer ones, and are looked into as that.)"""
         parts = {self.egraph.find(argument) for argument in self.egraph.term(term).arguments}
-        return name in parts or (self.constants > 1 and any(self.is_in(part, name) for part in parts))
+        return name in parts or (
+            self.joint.of_ranks and self.constants > 1 and any(self.is_in(part, name) for part in parts))
 
     def is_in(self, whole: int, name: int) -> bool:
         """Is one of a class made of another?"""

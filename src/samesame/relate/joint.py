@@ -108,6 +108,7 @@ class JointGraph:
     negatives: set[int] = field(default_factory=set)
     demanded: dict[int, Range] = field(default_factory=dict)
     established: dict[int, tuple[int, Layout]] = field(default_factory=dict)
+    of_ranks: bool = False                                 # the right side puts together what ranks hold
     moved: Moved | None = None                             # where a program takes elements by constants
 
     def add(self, operator: str, attributes: tuple[Any, ...], arguments: tuple[int, ...], type_: Any) -> int:

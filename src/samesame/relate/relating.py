@@ -198,7 +198,7 @@ def relate(
     `proposer` finds candidates among the left tensors of these values and names. The values are of other sizes where
     `general` has the graphs over symbols, of which these are members. Inputs that are `fed` hold what these roots
     do. Claims about outputs may have so many operators `of_roots`."""
-    joint = JointGraph()
+    joint = JointGraph(of_ranks=gathers)
     held = (graph.tensors[node.name] for graph in (left, right) for node in graph.sources("constant"))
     if any(map(takes_by_constants, (left, right), closed)):
         joint.moved = Moved()
