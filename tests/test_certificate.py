@@ -690,4 +690,4 @@ def test_what_there_is_to_audit_imports_nothing_else_and_stays_short():
                 names = {alias.name for alias in found.names}
                 room, _, part = found.module.partition("certificate")
                 assert names == {"evaluator"} or part.removeprefix(".") in AUDITED or (room and names <= AUDITED)
-    assert sum(len(file.read_text().splitlines()) for file in files) <= 1810
+    assert sum(len(file.read_text().splitlines()) for file in files) <= 1820

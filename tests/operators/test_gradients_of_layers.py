@@ -106,7 +106,8 @@ def resized(draw):
     name = draw(st.sampled_from(sorted(MODES)))
     sizes = [draw(st.integers(1, 5)) for _ in range(MODES[name])]
     scales = [draw(st.sampled_from([0.5, 1.5, 2.0, 3.0])) for _ in sizes]
-    given = draw(st.booleans())
+    counts = all(int(n * f) not in (0, n, 2 * n) or f == 2 for n, f in zip(sizes, scales, strict=True))
+    given = counts and draw(st.booleans())                 # else torch may not use the scale, and it is refused
     wanted = [max(1, int(n * f)) for n, f in zip(sizes, scales, strict=True)] if given else [
         draw(st.integers(1, 9)) for _ in sizes]
     aligned = () if "nearest" in name else (draw(st.booleans()),)
@@ -307,3 +308,12 @@ def test_the_gradient_of_bags_is_that_of_sums_of_rows():
 
     verdict = check(bags, by_hand, (torch.randn(3, 4, generator=GEN), torch.tensor([[1, 2, 0], [1, 1, 2]])))
     assert verdict.verdict == "same" and verdict.evidence is Rung.PROVED, verdict.roots
+
+
+def test_a_scale_that_torch_does_not_use_is_refused() -> None:
+    """Of sides that keep their size torch copies the elements, whatever the scale is."""
+    one = torch.ops.aten.upsample_linear1d.default
+    found = check(lambda x: one(x, [12], False, 1.05),
+                  lambda x: one(torch.nn.functional.pad(x, (0, 1), "replicate"), [12], False, 1.05),
+                  (torch.randn(2, 3, 8),), timeout=20)
+    assert not (found.verdict == "same" and found.covers({"x": (2, 3, 12)}))

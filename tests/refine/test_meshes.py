@@ -133,3 +133,14 @@ def test_gradients_of_an_output_that_is_cut_over_the_second_axis() -> None:
     found = refine(lambda x: x.square(), distributed, (torch.randn(4, 2),), world_size=4, mesh={"a": 2, "b": 2},
                    backward=True, expected={"0": "shard(0) over b", "grad.x": "partial over b"})
     assert found.verdict == "refines", plain_text(found)
+
+
+@pytest.mark.parametrize("axis, order", [("a", "2, 0"), ("b", "1, 0")])
+def test_gradients_of_an_output_that_lies_in_an_order_along_an_axis(axis: str, order: str) -> None:
+    def distributed(rank: int, ranks: int, mesh: Any) -> Any:
+        return lambda x: x.chunk(2)[1 - mesh.get_local_rank(axis)].square()
+
+    place = {"0": f"shard(0) over {axis} in the order of ranks {order}", "grad.x": f"partial over {axis}"}
+    found = refine(lambda x: x.square(), distributed, (torch.randn(8, 2),), world_size=4, mesh={"a": 2, "b": 2},
+                   backward=True, expected=place)
+    assert found.verdict == "refines", plain_text(found)

@@ -169,3 +169,21 @@ def test_a_number_of_few_digits_is_no_piece_of_a_weight() -> None:
 
     with pytest.raises(Refused, match="share of rank 0"):
         refine(Half2, Half, (torch.randn(3, 4),), world_size=2)
+
+
+def test_a_number_of_a_weight_that_the_ranks_hold_besides_is_no_piece_of_it() -> None:
+    class Third(Own):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bias.data[2] = 1 / 3
+
+    class Scaled3(Third):
+        def __init__(self, rank: int, ranks: int) -> None:
+            super().__init__()
+            self.share = nn.Parameter(torch.tensor([1 / 3]))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.bias * self.share * 3
+
+    with pytest.raises(Refused, match="share of rank 0"):
+        refine(Third, Scaled3, (torch.randn(3, 4),), world_size=2)

@@ -7,13 +7,17 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given as drawn
+from hypothesis import settings
 from hypothesis import strategies as st
 from torch import nn
 
 from samesame import check
 from samesame.certificate.replay import Broken, naming, replay
 from samesame.evidence import Rung
+from samesame.formula.expr import Size
+from samesame.graph import Node, TensorType
+from samesame.relate.moved import Moved
 
 H, W, SIDE, SHIFT = 4, 6, 2, 1
 PLACES = torch.arange(H * W).view(H, W)
@@ -92,7 +96,7 @@ MOVES = {
 
 
 @settings(max_examples=15)
-@given(st.lists(st.sampled_from(sorted(MOVES)), min_size=1, max_size=4), st.integers(0, 10**6))
+@drawn(st.lists(st.sampled_from(sorted(MOVES)), min_size=1, max_size=4), st.integers(0, 10**6))
 def test_any_moves_are_one_index(names: list[str], seed: int) -> None:
     """Of a random tensor, the program that takes all elements by one index; and none that takes another one."""
     def moved(x: torch.Tensor) -> torch.Tensor:
@@ -158,3 +162,37 @@ def test_a_certificate_is_held_to_where_elements_are() -> None:
     form["terms"] += [["aten.flip.default", [[{"slot": 0}, [0]], []], [step[0]], form["terms"][step[0]][3]]]
     step[0] = len(kinds)
     assert "other elements" in refused(form)
+
+
+def given(name: str, *shape: int, dtype: str = "int64") -> Node:
+    return Node(name, "input", (), {}, TensorType(shape, dtype))
+
+
+def test_a_tensor_that_says_how_elements_are_moved_is_none_of_those_that_are() -> None:
+    x, start, index = given("x", 4), given("start"), given("index", 4)
+    made = {
+        "narrow": Node("n", "aten.narrow.Tensor", (x, start, start, 2), {}, TensorType((2,), "int64")),
+        "by a keyword": Node("t", "aten.take_along_dim.default", (), {"indices": index, "self": x},
+                             TensorType((4,), "int64")),
+        "symbolic": Node("r", "aten.roll.default", (x, (Size("n", 1),)), {}, TensorType((4,), "int64")),
+    }
+    for node in made.values():
+        moved = Moved()
+        reads = list(range(len(node.inputs)))
+        moved.enter(node, 9, reads, [None] * len(reads))
+        moved.enter(node, 9, reads, [None, *[torch.tensor([1, 0, 2, 3])] * (len(reads) - 1)])
+        assert 9 not in moved.held
+
+
+def test_a_size_may_say_how_elements_are_moved() -> None:
+    index = torch.tensor([3, 1, 0, 2, 5, 7, 6, 4])
+    for program in (lambda x: x.sum(0)[index].roll(x.shape[0]), lambda x: x.sum(0)[index][x.shape[0] - 2 : x.shape[0]]):
+        found = check(program, program, (torch.randn(5, 8),))
+        assert found.verdict == "same" and not any("failed at" in note for note in found.notes)
+
+
+def test_an_index_that_counts_is_worked_out_by_the_replayer() -> None:
+    index = torch.arange(10).reshape(5, 2).flip(0)
+    found = check(lambda x: x.flip(0) * 2, lambda x: x.flatten()[index] * 2, (torch.randn(5, 2),), certify=True)
+    assert any("moved" in step[2] for step in found.certificate["steps"])
+    assert not any("hold the same elements" in line for line in replay(found.certificate)[1])

@@ -87,3 +87,29 @@ def test_equal_programs_that_are_not_proved_stay_so_with_larger_weights():
     bell, other = Bell(6, 8), Mirrored(6, 8)
     other.load_state_dict(bell.state_dict())
     assert check(bell, other, (3 * torch.randn(4, 6),)).verdict != "different"
+
+
+class Held(torch.nn.Module):
+    def __init__(self, weight, function):
+        super().__init__()
+        self.weight, self.function = torch.nn.Parameter(weight, requires_grad=False), function
+
+    def forward(self, x):
+        return self.function(x @ self.weight.float())
+
+
+def twice_half(t):
+    return 2 * torch.atan(t / (1 + torch.sqrt(1 + t**2)))
+
+
+@pytest.mark.parametrize("scale, function, other, short", [
+    (100, torch.atan, twice_half, True),                   # 448 is the largest that it holds
+    (1, lambda t: torch.special.ndtri(torch.special.ndtr(3 * t)), lambda t: 3 * t, False),
+    (1, lambda t: torch.atan(torch.exp(4 * t) * (torch.exp(-4 * t) + 1) - torch.exp(4 * t)),
+     lambda t: twice_half(1 + 0 * t), False),
+])
+def test_what_larger_weights_make_of_rounding_is_no_difference(scale, function, other, short):
+    torch.manual_seed(1)
+    weight = (torch.randn(4, 3) * scale).to(torch.float8_e4m3fn if short else torch.float32)
+    found = check(Held(weight.float(), function), Held(weight, other), (torch.rand(2, 4) / scale,), timeout=10)
+    assert found.verdict != "different"

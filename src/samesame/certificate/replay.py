@@ -445,9 +445,12 @@ class _Replay:
         if term == source:
             require(math.prod(type_["shape"]) <= LARGE, f"{what}: too many elements")
             return torch.arange(math.prod(type_["shape"])).reshape(type_["shape"])
-        takes = kind.rpartition(".")[0] in TAKES and attributes[0][0] == {"slot": 0}
-        moves = (kind.rpartition(".")[0] in MOVES and kind != BITS) or kind == "getitem"
-        require(takes or (moves and len(arguments) > 0), f"{what}: {kind} does more than move elements")
+        packet, slots = kind.rpartition(".")[0], [{"slot": k} for k in range(len(arguments))]
+        takes = packet in TAKES and attributes[0][0] == slots[0] and "slot" not in told(attributes[1])
+        alone = len(slots) == 1 and attributes[0][0] == slots[0]
+        together = packet in ("aten.cat", "aten.stack") and attributes[0][0] == slots
+        moves = (packet in MOVES and kind != BITS) or kind == "getitem"
+        require(takes or (moves and (alone or together)), f"{what}: {kind} does more than move elements")
         of = arguments[:1] if takes else arguments
         parts = [self.moved(what, part, source) for part in of] + [self.taken_by(part) for part in arguments[len(of):]]
         if any(part is None for part in parts):
@@ -463,7 +466,17 @@ class _Replay:
         """The value of a constant, where it is held or computed."""
         require(self.closed[term], "elements are taken by what is no constant")
         known = [*self.computed.get(term, ()), *([self.held[term]] if term in self.held else [])]
-        return known[0] if known else self.value(term, self.held)
+        kind, attributes, arguments, type_ = self.terms[term]
+        if known or kind == "constant":
+            return known[0] if known else None
+        parts = [self.taken_by(part) for part in arguments]
+        if any(part is None for part in parts) or forms.operator(kind) is None:
+            return None
+        readers = {"slot": parts.__getitem__, "dtype": lambda name: getattr(torch, name)}
+        args, kwargs = (forms.argument_of(given, readers) for given in attributes[:2])
+        found: torch.Tensor = forms.operator(kind)(*args, **dict(kwargs))
+        require(type_ == {"shape": list(found.shape), "kind": kind_of(found.dtype)}, f"term {term} is of another type")
+        return found
 
     def digests(self, term: int) -> set[str]:
         """What is known of a closed term's elements."""

@@ -30,6 +30,7 @@ MOST_ELEMENTS = 1 << 18  # of all sizes multiplied, that are tried
 MOST_TILE = 1 << 11
 SEEDS = 4
 ENDS = ((1, 1), (0.5, 1), (2, 1), (1, 0), (1, -1))  # of tiles: how many, and how many elements more
+PLACES = 1 << 16            # of a range from which distinct integers are drawn
 FEW = np.array([-2, -1, -1, 0, 1, 2, 3, 7])
 
 
@@ -131,7 +132,8 @@ def integers(
         low, high = (value_at(end, sizes) for end in (within.low, within.high))
         count = prod(shape)
         if within.distinct and count <= high - low + 1:
-            places: np.ndarray = random.permutation(high - low + 1)[:count].reshape(shape)
+            near = min(high - low + 1, max(count, PLACES))         # a range may have no end
+            places: np.ndarray = random.permutation(near)[:count].reshape(shape)
             return from_end_to_end(low + places, low, high) if within.ascending else low + places
         inside = random.integers(low, max(high, low) + 1, shape)
         others = random.choice(np.array(within.but or (low,)), shape)

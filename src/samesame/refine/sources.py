@@ -18,7 +18,7 @@ import torch
 
 from samesame.evidence import Refused
 from samesame.graph import Graph, Node
-from samesame.refine.placement import Mesh, Placement, holders, in_order_of, parsed, piece
+from samesame.refine.placement import Mesh, Placement, coordinate, holders, in_order_of, parsed, piece
 from samesame.relate.layout import Layout, Reshape, Slice, Whole, values, wholes
 from samesame.relate.parameters import InputRelation, relate_parameters
 from samesame.relate.pieces import PieceProposer
@@ -115,8 +115,11 @@ def _as_its_output(source: Source, node: Node, held: torch.Tensor, text: str | N
     cuts = [placement for placement in placements if placement.kind in ("sharded", "strided")]
     if not cuts:
         return _by_shape(source, node, held, mesh)
-    place = order.index(source.rank) if source.rank in order else source.rank
-    layout, shape = piece(node.name, node.shape, cuts, place, mesh)
+    at = [coordinate(rank, cuts[0].axis, mesh)[0] for rank in range(prod(mesh.values()))]
+    if order and (len(cuts) > 1 or at[source.rank] not in [at[rank] for rank in order]):
+        return _by_shape(source, node, held, mesh)
+    place = [at[rank] for rank in order].index(at[source.rank]) if order else at[source.rank]
+    layout, shape = piece(node.name, node.shape, cuts, at.index(place) if order else source.rank, mesh)
     return layout if shape == tuple(held.shape) else _by_shape(source, node, held, mesh)
 
 
@@ -210,8 +213,10 @@ def _by_value(
     """Weights of ranks that have other names than in the sequential program: pieces, or several put together."""
     wide = {name: tensor.double() for name, tensor in weights.items()}
     proposer = PieceProposer([wide], {name: tensor.numel() for name, tensor in wide.items()})
+    taken = {part for layout in relation.layouts.values() for part in wholes(layout)}
+    free = {name: tensor for name, tensor in wide.items() if name not in taken}
     for name, tensor in held.items():
-        if tensor.numel() == 1 and (only := _only_number(wide, tensor.double())) is not None:
+        if tensor.numel() == 1 and (only := _only_number(free, tensor.double())) is not None:
             relation.layouts[name] = only
             continue
         for _, layout in proposer.candidates([{name: tensor.double()}], name, tuple(tensor.shape))[:1]:

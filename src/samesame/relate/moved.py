@@ -35,6 +35,7 @@ MOVES = frozenset(
         *("pixel_shuffle", "pixel_unshuffle"),
     ]
 )
+TOGETHER = frozenset(("aten.cat", "aten.stack"))
 GETITEM = "getitem"
 BITS = "aten.view.dtype"    # moves nothing: it reads bits as another kind of number
 
@@ -68,6 +69,8 @@ class Moved:
         moving = (name in MOVES and node.operator != BITS) or node.operator == GETITEM
         data = len(reads) if moving else 1
         if not (moving or name in TAKES) or term in self.held or term in reads or not _is_small(node):
+            return
+        if not _is_plain(node, takes=not moving):
             return
         if any(value is not None for value in constants[:data]) or any(value is None for value in constants[data:]):
             return
@@ -112,6 +115,23 @@ def takes_by_constants(graph: Graph, closed: Mapping[str, torch.Tensor]) -> bool
 def _is_index(node: Node, graph: Graph, closed: Mapping[str, torch.Tensor]) -> bool:
     value = graph.tensors.get(node.name) if node.operator == "constant" else closed.get(node.name)
     return isinstance(value, torch.Tensor) and value.numel() > 1 and not value.is_floating_point()
+
+
+def _is_plain(node: Node, *, takes: bool) -> bool:
+    """Whether the first argument is what is moved, in several parts where these are put together, the others say how
+    by numbers, and tensors only where elements are taken by them."""
+    first, others = (node.args[0], [*node.args[1:], *node.kwargs.values()]) if node.args else (None, [])
+    parts = list(first) if packet(node.operator) in TOGETHER and isinstance(first, tuple) else [first]
+    if not all(isinstance(part, Node) for part in parts):
+        return False
+    return all(_is_number(other, of_nodes=takes) for other in others)
+
+
+def _is_number(value: Any, *, of_nodes: bool = False) -> bool:
+    """Whether an argument is made of numbers, and of tensors where these may be; not of sizes that are symbols."""
+    if isinstance(value, tuple):
+        return all(_is_number(part, of_nodes=of_nodes) for part in value)
+    return value is None or isinstance(value, int) or (of_nodes and isinstance(value, Node))
 
 
 def _is_small(node: Node) -> bool:

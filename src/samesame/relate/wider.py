@@ -33,6 +33,7 @@ from samesame.relate.roots import ROUNDED, difference_of_roots
 
 TIMES = (4.0, 16.0)                # as large as the example's numbers
 GROWN = (2.0, 4.0)                 # … and weights: what is made of several grows with each of them
+PLAIN = 0.05                       # of the largest value: what larger weights must part, as they may make terms cancel
 SECONDS = 2.0                      # in which a draw is begun
 LARGEST = 6.0                      # of what is drawn: e⁶ and 1/(1 + e⁶) are far from where floating point ends
 SPREADS = 2.0                      # as far from 0 as numbers are drawn
@@ -72,7 +73,8 @@ def parted_by_larger(
     """A draw of larger numbers on which the programs part, and every node's value on it; None if there is none.
     `before` are the values on the example. The inputs are the left's on both sides, in order."""
     until = time.monotonic() + SECONDS
-    for fresh in chain(_drawn(graphs, example, seed), _of_weights(graphs[0], example, layouts)):
+    of_inputs = ((fresh, ROUNDED) for fresh in _drawn(graphs, example, seed))
+    for fresh, least in chain(of_inputs, ((fresh, PLAIN) for fresh in _of_weights(graphs[0], example, layouts))):
         if time.monotonic() > until:
             return None
         try:
@@ -81,7 +83,7 @@ def parted_by_larger(
             continue
         if runs is None or not _finite(graphs, runs):
             continue
-        if max(difference_of_roots(graphs, ([runs[0]], [runs[1]]))) <= ROUNDED:
+        if max(difference_of_roots(graphs, ([runs[0]], [runs[1]]))) <= least:
             continue
         limits = any(_comes_to_a_limit(graph, *both) for graph, *both in zip(graphs, before, runs, strict=True))
         if not limits and not rounding_decides(graphs, (fresh.left, fresh.right), runs):
@@ -107,7 +109,9 @@ def _of_weights(left: Graph, example: Draw, layouts: Mapping[str, Layout]) -> It
     weights = {node.name: example.left[node.name] for node in left.sources("parameter") if node.name in shared}
     if sum(value.numel() for value in weights.values()) > WEIGHTS:
         return
-    larger = {name: value for name, value in weights.items() if _may_be_larger(value)}
+    short = {name for right, layout in layouts.items() if example.right[right].element_size() < 2
+             for name in wholes(layout)}                   # which may not hold what is larger
+    larger = {name: value for name, value in weights.items() if _may_be_larger(value) and name not in short}
     for times in GROWN if larger else ():
         now = Over({name: value * times for name, value in larger.items()}, example.left)
         yours = {name: values(layout, now.__getitem__).to(example.right[name].dtype)
