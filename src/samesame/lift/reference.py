@@ -69,6 +69,7 @@ from samesame.lift.folded import bodies_equal
 from samesame.lift.halves import in_parts_equal
 from samesame.lift.inhabited import without_met
 from samesame.lift.joined import FEW, SEVERAL, in_one_range, opened, prover_of, written_out
+from samesame.lift.numberless import without_a_number
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
 from samesame.lift.sigmoids import equal_with_sigmoids_turned
@@ -165,6 +166,8 @@ def compared_on(
         if answer.state == "undecided" and (least or numbered != held):
             answer = compared_at(numbered, least, launched, found)
     answer.guarded = any(is_guarded(node.operator) for node in graph.nodes)
+    if answer.state == "same" and without_a_number(graph):
+        return replace(answer, state="undecided", detail="an element of the reference is no number on the example")
     return answer
 
 
