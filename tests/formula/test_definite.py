@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
 from samesame.formula.definite import ANY, EVIDENT, Signs, Unknown
@@ -26,6 +26,7 @@ from samesame.formula.expr import (
     Load,
     Max,
     Mul,
+    Named,
     NegInf,
     Num,
     Opaque,
@@ -180,6 +181,7 @@ def test_a_value_is_of_the_signs_and_the_tags_that_are_said(e, seed):
 
 @settings(max_examples=400, deadline=None)
 @given(expressions(3), st.integers(0, 1 << 20))
+@example(Add((Named("π"), Named("π"), Mul((Num(Fraction(-1)), Named("π"))))), 0)      # a term that stands there twice
 def test_a_value_lies_in_the_spans_that_are_said(e, seed):
     spans = Places({}).of(e)
     for found in (value(e, at) for at in points(seed)):

@@ -216,11 +216,11 @@ class Places:
         return self.of(base) if q == 1 else each(lambda span: to_power(span, q), self.of(base))
 
     def _sum(self, terms: tuple[Expr, ...]) -> Spans:
-        for x, less in product(terms, terms):
+        for (k, x), (m, less) in product(enumerate(terms), repeat=2):
             if isinstance(less, Mul) and len(less.factors) == 2 and less.factors[0] is MINUS_ONE:
                 bound = less.factors[1]
-                if x is not less and is_bound(bound, x):
-                    rest = [self.of(term) for term in terms if term is not x and term is not less]
+                if k != m and is_bound(bound, x):
+                    rest = [self.of(term) for n, term in enumerate(terms) if n not in (k, m)]
                     return pairs(plus, (self._not_above(x, bound), *rest))
         return pairs(plus, map(self.of, terms))
 
