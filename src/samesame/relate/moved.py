@@ -75,8 +75,8 @@ class Moved:
         if any(value is not None for value in constants[:data]) or any(value is None for value in constants[data:]):
             return
         parts = [self.held.get(part) or Held(part, taken=False) for part in reads[:data]]
-        places = [self.places[term] if term in self.places else _all_of(part)
-                  for term, part in zip(reads[:data], node.inputs, strict=False)]
+        places = [self.places[read] if read in self.places else _all_of(part)
+                  for read, part in zip(reads[:data], node.inputs, strict=False)]
         if any(one is None for one in places) or len({part.source for part in parts}) != 1:
             return
         given = iter([*places, *constants[data:]])
