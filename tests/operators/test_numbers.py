@@ -133,6 +133,8 @@ def test_floats_at_random_are_read_as_they_stand() -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False))
 @example(torch.finfo(torch.float64).min / 2)               # what masks put in
 @example(torch.finfo(torch.float64).tiny)
+@example(2.0**-149)                                        # float32 has it with one digit: 1e-45, where 1.4e-45 is meant
+@example(2.0**-140 * 3)
 def test_no_float_is_too_large_or_small_to_be_read(x: float) -> None:
     read = constant(x)
     assert not isinstance(read, Num) or abs(read.value - Fraction(x)) <= abs(Fraction(x)) / 10**6

@@ -88,6 +88,7 @@ WORKED_OUT: tuple[tuple[str, Callable[[float], float], Callable[[float], float]]
 OF_ANY_SIZE = frozenset(("exp", "10^"))                    # of these, whose values may be above 1, too
 ROOTS = {1: "{}", 2: "√({})", 4: "({})^(1/4)"}
 _HUGE = 1e300                                              # what is computed of larger ones may overflow
+_TINY = 2.0**-126                                         # nearer to 0, float32 has fewer digits
 _LARGEST_LOG = 14.0                                        # of integers up to a million
 _LARGEST_EXPONENT = 32.0                                   # of a number of a program
 SHORT = 11                                                 # fewer significant digits than this: a decimal
@@ -396,8 +397,8 @@ def _digits(text: str) -> int:
 
 
 def _single(value: float) -> bool:
-    """Whether this is a float32 that was widened."""
-    return abs(value) < 3.4e38 and float(np.float32(value)) == value
+    """Whether this is a float32 that was widened: one with all its digits, as numbers near 0 do not have them."""
+    return _TINY <= abs(value) < 3.4e38 and float(np.float32(value)) == value
 
 
 def _near(candidate: float, value: float) -> bool:
