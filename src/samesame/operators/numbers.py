@@ -17,6 +17,7 @@ in which a −∞ so read does not vanish is no proof, and is made once more `wi
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -188,6 +189,8 @@ def constant(value: float | Expr, sizes: Iterable[tuple[int, Expr]] = ()) -> Exp
         return const(Fraction(repr(value)))
     if value < 0:
         return mul(-1, constant(-value, sizes))
+    if value < sys.float_info.min:                                 # its decimal may be far from it
+        return const(Fraction(value))
     for size, symbol in sizes:
         for exponent in (HALF, -HALF, Fraction(1, 4), Fraction(-1, 4)):
             if size > 1 and _near(float(size) ** float(exponent), value):
