@@ -35,3 +35,40 @@ def of_what_is_left(x, w, m):
 
 def chosen_late(x, w, m):
     return x / w * (m > 0)
+
+
+@triton.jit
+def copy_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n, other=0.0), mask=i < n)
+
+
+def inputs(n):
+    x, w = torch.randn(n, device="cuda"), torch.rand(n, device="cuda") + 1
+    return x, w, torch.randint(0, 2, (n,), device="cuda")
+
+
+def launch_by_mask(n=100):
+    x, w, m = inputs(n)
+    top = torch.empty_like(x)
+    copy_kernel[(triton.cdiv(n, 32),)](x, top, n, BLOCK=32)
+    return (top * (m > 0)) / (w * (m > 0))
+
+
+def launch_what_is_left(n=100):
+    x, w, m = inputs(n)
+    top = torch.empty_like(x)
+    copy_kernel[(triton.cdiv(n, 32),)](x, top, n, BLOCK=32)
+    return torch.where(m > 0, top, 0.0) / torch.where(m > 0, w, 0.0)
+
+
+def launch_ones(n=100):
+    x = torch.randn(n, device="cuda")
+    out = torch.empty_like(x)
+    copy_kernel[(triton.cdiv(n, 32),)](torch.ones_like(x), out, n, BLOCK=32)
+    return out + 0 * x
+
+
+def of_positive(x):
+    y = torch.relu(x)
+    return y / y

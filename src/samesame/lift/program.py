@@ -232,13 +232,15 @@ class Attempt:
             if case["replayed"] != "yes":
                 verdict.against = "undecided"
                 verdict.against_detail += f", in a case that no run shows: {case['replayed'].removeprefix('no: ')}"
+        tried = Tried(target, inputs, captured, self.launched, verdict, self.reference, self.configuration)
         if verdict.verdict == "undecided" and not captured.refused:
             assumed = (c for k, _ in self.launched for c in k.assumed)
             held = {name: n for k, _ in self.launched for name, n in k.held.items()}
             held |= self.example.written if self.example is not None else {}
             conditions = dict.fromkeys((*captured.guards, *captured.chosen, *assumed, *as_conditions(held)))
-            tried = Tried(target, inputs, captured, self.launched, verdict, self.reference, self.configuration)
             tried.run(list(conditions), tiles_of(captured))
+        if verdict.against == "same":
+            tried.confirm()
 
 
 def attempted(

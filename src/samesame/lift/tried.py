@@ -78,6 +78,19 @@ class Tried:
             except (Refused, Unsupported):
                 continue  # the host does not go through with these sizes
 
+    def confirm(self) -> None:
+        """Run what is proved to be the same once, on the example's own numbers. Where that gives something else than
+        the reference, and on a second draw too, the formulas say less than the programs do: 0/0 where a mask leaves
+        nothing is one, as (x if c else 0) / (w if c else 0) is taken for x/w. Then nothing is claimed."""
+        try:
+            first = self.difference(self.at(self.captured.sizes))
+            if first is None or self.difference(self.at(self.captured.sizes, seed=AGAIN)) is None:
+                return
+        except (Refused, Unsupported):
+            return
+        self.verdict.against = "undecided"
+        self.verdict.against_detail = f"by their formulas they are the same, but where both are run, {in_words(first)}"
+
     def is_over(self) -> bool:
         return time.thread_time() > self.until or not (self.is_open() or self.open_obligations())
 
@@ -278,6 +291,14 @@ def far_apart(got: torch.Tensor, wanted: torch.Tensor, far: float, floats: bool)
         return None
     place = tuple(int(n) for n in torch.unravel_index(apart.argmax(), apart.shape))
     return {"element": list(place), "interpreter": got[place].item(), "torch": wanted[place].item()}
+
+
+def in_words(difference: Mapping[str, Any]) -> str:
+    """An output that differs in a run, as a part of a sentence."""
+    of, run = f"of output {difference['output']}", difference["run"]
+    if "shapes" in run:
+        return "the shape {} is {} and the reference's {}".format(of, *run["shapes"])
+    return f"element {run['element']} {of} is {run['interpreter']:g} and the reference's {run['torch']:g}"
 
 
 # ------------------------------------------------------------------------------------------------ what one run shows
