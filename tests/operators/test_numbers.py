@@ -133,7 +133,7 @@ def test_floats_at_random_are_read_as_they_stand() -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False))
 @example(torch.finfo(torch.float64).min / 2)               # what masks put in
 @example(torch.finfo(torch.float64).tiny)
-@example(2.0**-149)                                        # float32 has it with one digit: 1e-45, where 1.4e-45 is meant
+@example(2.0**-149)                                         # of one digit in float32: 1e-45, and 1.4e-45 is meant
 @example(2.0**-140 * 3)
 def test_no_float_is_too_large_or_small_to_be_read(x: float) -> None:
     read = constant(x)
