@@ -6,7 +6,8 @@ import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy, fully_shard
 from torch.distributed.fsdp.wrap import ModuleWrapPolicy
 
 from samesame.evidence import Refinement, Refused
@@ -110,3 +111,35 @@ def test_a_step_at_another_rate_on_one_rank_is_found_in_the_weights_that_lie_the
     failing = {output.name for output in found.outputs if not output.holds}
     assert found.verdict == "does not refine", plain_text(found)
     assert failing == {"net.0.weight after the call", "net.0.bias after the call"}
+
+
+class Twice(Step):
+    """Two steps within one call: the second gathers what the first has left in the ranks' parts."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.stack([super(Twice, self).forward(part) for part in x.unbind(0)])
+
+
+def stepped_twice(wrapped: str, rates: tuple[float, float] = (0.1, 0.1)) -> Refinement:
+    def distributed(rank: int, ranks: int) -> nn.Module:
+        net = nn.Sequential(nn.Linear(3, 1))
+        if wrapped == "fully_shard":
+            fully_shard(net, mesh=init_device_mesh("cpu", (ranks,)))
+        else:
+            net = FullyShardedDataParallel(net, device_id=torch.device("cpu"), use_orig_params=wrapped == "original")
+        return Twice(net, rates[rank])
+
+    return refine(lambda: Twice(nn.Sequential(nn.Linear(3, 1))), distributed, (torch.randn(2, 4, 3),),
+                  relations={"x": "shard(1)"}, expected={"0": "partial(avg)"}, timeout=100)
+
+
+@pytest.mark.parametrize("wrapped", ["fully_shard", "flat", "original"])
+def test_a_second_step_gathers_what_the_first_has_left(wrapped):
+    """The bias is on the first rank alone, and under fully_shard so is the whole of the weight's one row."""
+    found = stepped_twice(wrapped)
+    assert found.verdict == "refines", plain_text(found)
+
+
+def test_a_second_step_at_another_rate_on_one_rank_is_found():
+    assert stepped_twice("fully_shard", (0.1, 0.2)).verdict == "refines"      # nothing lies on the second rank
+    assert stepped_twice("original", (0.1, 0.2)).verdict == "does not refine"

@@ -12,7 +12,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import Replicate
 from torch.distributed.tensor.parallel import RowwiseParallel, parallelize_module
 
-from samesame.evidence import Refinement
+from samesame.evidence import Refinement, Refused
 from samesame.refine import refine
 from samesame.report.refinement import plain_text
 
@@ -44,6 +44,18 @@ def test_an_output_may_be_cut_over_two_dimensions() -> None:
     assert verdict(True, {"0": text}).verdict == "refines"
     other = verdict(False, {"0": text})
     assert (other.verdict, other.outputs[0].declare) == ("does not refine", "shard(0) over a, shard(1) over b")
+
+
+def test_a_mesh_says_how_many_ranks_there_are() -> None:
+    expected = {"0": "shard(0) over a, shard(1) over b"}
+    found = refine(product, tiles(False), (torch.randn(4, 6),), mesh={"a": 2, "b": 2}, expected=expected)
+    assert (found.verdict, found.world_size) == ("refines", 4)
+
+
+@pytest.mark.parametrize("mesh", [(2, 2), {"a": "2"}, {"a": 0}, {}])
+def test_what_is_no_mesh_is_refused(mesh: Any) -> None:
+    with pytest.raises(Refused, match="write how long each of its axes is"):
+        refine(product, tiles(False), (torch.randn(4, 6),), world_size=4, mesh=mesh)
 
 
 class Loss(nn.Module):

@@ -9,7 +9,7 @@ guessed from operators' schemas: the program runs on real tensors, and their sto
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,9 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from samesame.capture.tape import Emit
 from samesame.evidence import Refused
 from samesame.graph import Node, NodeType, TensorType, map_nodes
+
+WRITTEN = ("reads memory that was written through another tensor in a way torch does not show; copy the tensor with "
+           ".clone() first")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +74,14 @@ class View:
 class Memory:
     """All storages and views.
 
-    `source(tensor)` makes the node of a tensor that was there before, `refusal(why)` the error to raise.
+    `source(tensor)` makes the node of a tensor that was there before, `refusal(why)` the error to raise. Whether such a
+    tensor is a view of others, or has others in it, `lying(tensor)` is asked first.
     """
 
     emit: Emit
     source: Callable[[torch.Tensor], Node]
     refusal: Callable[[str], Refused]
+    lying: Callable[[torch.Tensor], View | None] = lambda _: None
     views: dict[int, tuple[torch.Tensor, tuple[Any, ...], View]] = field(default_factory=dict)
     places: dict[tuple[Any, ...], View] = field(default_factory=dict)
     storages: dict[int, list[Storage]] = field(default_factory=dict)
@@ -117,15 +122,46 @@ class Memory:
             return known[2]
         if key in self.places:
             return self.bind(tensor, self.places[key])
-        return self.outside(tensor)
+        return self.lying(tensor) or self.outside(tensor)
+
+    def reshaped(self, tensor: torch.Tensor, other: torch.Tensor) -> View:
+        """A tensor that has the elements of another in the same order, and in the same memory."""
+        view, node = self.view(other), self.read(other)
+        step = self.step(node, "aten.reshape.default", tuple(tensor.shape))
+        return self.alias(tensor, view, step, step.apply(node, self.emit))
+
+    def holding(self, tensor: torch.Tensor, node: Node, parts: Iterable[tuple[torch.Tensor, int]]) -> View:
+        """A tensor from outside, with this value, in which others lie: each is a run of its elements, from one on. What
+        was known of these, and of their views, is known of its memory from here."""
+        storages = [(self.view(part).storage, part, start) for part, start in parts]
+        if any(storage.version for storage, _, _ in storages):
+            raise self.refusal(WRITTEN)
+        whole = self.fresh(tensor, node, source=True)
+        for storage, part, start in storages:
+            flat = self.step(node, "aten.reshape.default", (tensor.numel(),))
+            count = part.numel()
+            run = self.step(flat.apply(node, self.emit), "aten.slice.Tensor", (count,), 0, start, start + count)
+            shaped = self.step(run.apply(run.viewed, self.emit), "aten.reshape.default", tuple(part.shape))
+            self.move(storage, whole.storage, (flat, run, shaped))
+        return whole
+
+    def step(self, node: Node, operator: str, shape: tuple[int, ...], *args: int) -> Step:
+        """A view of a value, of this shape; the operator takes these numbers, or the shape."""
+        assert isinstance(node.type, TensorType)
+        return Step(operator, (node, *(args or (shape,))), {}, node, None, TensorType(shape, node.type.dtype))
+
+    def move(self, storage: Storage, whole: Storage, steps: tuple[Step, ...]) -> None:
+        """A storage that was none of its own is a part of another one."""
+        self.storages[address(storage.whole)].remove(storage)
+        known = {id(view): view for view in (*self.places.values(), *(view for _, _, view in self.views.values()))}
+        for view in known.values():
+            if view.storage is storage:
+                view.storage, view.steps, view.version = whole, (*steps, *view.steps), whole.version
 
     def outside(self, tensor: torch.Tensor) -> View:
         sharing = [s for s in self.storages.get(address(tensor), ()) if overlap(s.whole, tensor)]
         if any(not s.source or s.version for s in sharing):
-            raise self.refusal(
-                "reads memory that was written through another tensor in a way torch does not show; "
-                "copy the tensor with .clone() first"
-            )
+            raise self.refusal(WRITTEN)
         view = self.fresh(tensor, self.source(tensor), source=True)
         for storage in (*sharing, *([view.storage] if sharing else ())):
             storage.entangled = True
@@ -174,6 +210,11 @@ class Memory:
     def written(self) -> list[torch.Tensor]:
         """The tensors from outside that the program wrote into."""
         return [tensor for tensor, _ in self.before]
+
+    @property
+    def changed(self) -> list[torch.Tensor]:
+        """The same, in the order in which the program came upon them."""
+        return [s.whole for storages in self.storages.values() for s in storages if s.source and s.version]
 
     def restore(self) -> None:
         """Undo the program's writes into tensors from outside."""

@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,13 @@ def _parameters(program: Any, example: Any) -> list[str]:
     function = program.forward if isinstance(program, nn.Module) else program
     names = [] if inspect.isbuiltin(function) else list(inspect.signature(function).parameters)
     return [names[k] if k < len(names) else str(k) for k in range(len(example))]
+
+
+def ranks_of(mesh: Any) -> int:
+    """How many ranks a mesh has. Raises Refused for what is none."""
+    if not isinstance(mesh, Mapping) or not mesh or not all(type(n) is int and n > 0 for n in mesh.values()):
+        raise Refused(f'the mesh is {mesh!r}; write how long each of its axes is, such as {{"dp": 2, "tp": 2}}')
+    return prod(mesh.values())
 
 
 def load_job(path: str) -> dict[str, Any]:

@@ -19,6 +19,6 @@ def arguments_of(
         raise Refused("--tp is for hf:DIR; a job has --world-size")
     else:
         given = load_job(target)
-    given["world_size"] = tp or world_size or given.get("world_size", 2)
+    given["world_size"] = tp or world_size or given.get("world_size")
     given["backward"] = train or given.get("backward", False)
     return given

@@ -27,7 +27,7 @@ from samesame.refine.extreme import extreme_outputs
 from samesame.refine.findings import loss_of
 from samesame.refine.granted import evenly_cut, nobody_reads, taken_for_granted
 from samesame.refine.holdings import Holdings, along_axes, programs
-from samesame.refine.job import Job
+from samesame.refine.job import Job, ranks_of
 from samesame.refine.mending import Asked, edits_of
 from samesame.refine.outputs import Found, put_together, with_roots
 from samesame.refine.placement import Mesh, coordinate
@@ -86,7 +86,7 @@ def refine(
     distributed: Callable[..., Any],
     inputs: Any,
     *,
-    world_size: int = 2,
+    world_size: int | None = None,
     mesh: Mesh | None = None,
     backward: bool = False,
     relations: Mapping[str, str] | None = None,
@@ -100,9 +100,10 @@ def refine(
     """Decide whether a distributed program computes what the sequential one does.
 
     `sequential` is a module or a function over tensors; `distributed(rank, world_size)` returns the one that a rank
-    runs (and is given the device mesh too where `mesh` names its axes: {"dp": 2, "tp": 2}). `inputs` are the sequential
-    program's: a tuple, a dict, or a function that returns either; a function of rank and world_size gives what each
-    rank takes. With `backward` the gradients of all weights and inputs are outputs too.
+    runs (and is given the device mesh too where `mesh` names its axes: {"dp": 2, "tp": 2}); there are as many ranks as
+    the mesh has, or 2, unless `world_size` says so. `inputs` are the sequential program's: a tuple, a dict, or a
+    function that returns either; a function of rank and world_size gives what each rank takes. With `backward` the
+    gradients of all weights and inputs are outputs too.
 
     `relations` places inputs and weights by name, such as {"x": "shard(0)"} (`refine/placement.py` has all words);
     inputs that are not placed are whole on every rank, and weights are found by their names and values. `expected` does
@@ -110,6 +111,8 @@ def refine(
     those of `check`. Raises Refused for what cannot be captured or compared.
     """
     run, expected = run or Run(timeout, progress), {str(name): text for name, text in (expected or {}).items()}
+    by_mesh = 2 if mesh is None else ranks_of(mesh)
+    world_size = world_size or by_mesh
     verdict = Refinement("undecided", Rung.UNDECIDED, versions=versions_of_packages(), seed=seed, world_size=world_size)
     with run.bounded(), tensors_known():
         with run.during("capture"):

@@ -91,20 +91,20 @@ def parts_of(flat: FlatParameter, path: str) -> Iterator[tuple[str, int, int]]:
             yield clean_tensor_name(f"{above}.{name}" if above else name), start, start + count
 
 
-def lying_in(tensor: Tensor, weights: Iterable[Tensor]) -> list[tuple[Tensor, bool]] | None:
-    """What lies one after another in the memory of a tensor: weights, and numbers where none is; and which of them are
-    weights. None where these are not laid out so."""
-    flat, found = tensor.detach().reshape(-1), list[tuple[Tensor, bool]]()
+def lying_in(tensor: Tensor, weights: Iterable[Tensor]) -> list[tuple[Tensor, int | None]] | None:
+    """What lies one after another in the memory of a tensor: weights, with the element that they begin at, and numbers
+    where there is none. None where these are not laid out so."""
+    flat, found = tensor.detach().reshape(-1), list[tuple[Tensor, int | None]]()
     reached = first = int(tensor.storage_offset())
     for weight in sorted(weights, key=lambda weight: int(weight.storage_offset())):
         start, stop = int(weight.storage_offset()), int(weight.storage_offset()) + weight.numel()
         plain = tensor.is_contiguous() and weight.is_contiguous() and weight.dtype == tensor.dtype
         if not plain or start < reached or stop > first + flat.numel():
             return None
-        found += [(flat[reached - first : start - first].clone(), False), (weight, True)]
+        found += [(flat[reached - first : start - first].clone(), None), (weight, start - first)]
         reached = stop
-    found.append((flat[reached - first :].clone(), False))
-    return [(part, is_weight) for part, is_weight in found if part.numel()]
+    found.append((flat[reached - first :].clone(), None))
+    return [(part, at) for part, at in found if part.numel()]
 
 
 def forget_views(modules: Iterable[nn.Module]) -> None:

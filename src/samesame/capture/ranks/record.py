@@ -35,7 +35,7 @@ from samesame.capture.alive import tensors_known
 from samesame.capture.course import drawn, of_one_course
 from samesame.capture.eager import eagerly
 from samesame.capture.exits import Exits, guarded, may_want_gradients
-from samesame.capture.memory import address, has_memory
+from samesame.capture.memory import View, address, has_memory
 from samesame.capture.ordinary import general_kernels, random_states
 from samesame.capture.program import failed
 from samesame.capture.ranks.collectives import (
@@ -212,6 +212,7 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
 
     def __init__(self, program: RankProgram, rank: int, backward: bool, heard: Hearing) -> None:
         super().__init__(program)
+        self.memory.lying = self.lying
         self.rank, self.backward, self.heard = rank, backward, heard
         self.unheard = set[Node]()                         # what hangs on collectives whose results are not known
         self.tape.follow = self.follow
@@ -289,20 +290,22 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
     def failure(self, error: BaseException) -> SamesameError:
         return self.refused or refusal_in(error) or super().failure(error)
 
-    def source(self, tensor: torch.Tensor) -> Node:
-        """A tensor that was there before. It may be a weight under another shape, or memory in which weights lie one
-        after another."""
+    def lying(self, tensor: torch.Tensor) -> View | None:
+        """A tensor that was there before, and is a weight under another shape, or memory in which weights lie one after
+        another: what is written into either is in the other, too."""
         weights = self.program.places.get(address(tensor), [])
         if not weights or (self.program.named(tensor) or ("constant",))[0] != "constant":
-            return super().source(tensor)
+            return None
         lying = lying_in(tensor, weights)
         if lying is None:
             raise self.refusal("reads a part of a weight by a tensor made before; take that part when it is read")
-        parts = tuple(self.shaped(self.memory.read(part), (part.numel(),)) if is_weight
-                      else self.tape.source("constant", "between", part, self.here()) for part, is_weight in lying)
+        if len(lying) == 1 and lying[0][1] is not None:
+            return self.memory.reshaped(tensor, lying[0][0])
+        pieces = tuple(self.tape.source("constant", "between", part, self.here()) if at is None
+                       else self.shaped(self.memory.read(part), (part.numel(),)) for part, at in lying)
         flat = TensorType((tensor.numel(),), dtype_of(tensor.dtype).name)
-        node = parts[0] if len(parts) == 1 else self.tape.emit("aten.cat.default", (parts, 0), {}, flat)
-        return self.shaped(node, tuple(tensor.shape))
+        node = self.shaped(self.tape.emit("aten.cat.default", (pieces, 0), {}, flat), tuple(tensor.shape))
+        return self.memory.holding(tensor, node, [(part, at) for part, at in lying if at is not None])
 
     def local(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """This rank's tensor of an output, whose place in the whole is noted."""
@@ -314,20 +317,16 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         """The end of the program: what it gives back, and what it leaves in memory of others, has to be there."""
         for name, output in outputs:
             self.under_way.returned(f"the output {name}", output)
-        changed = [storage.whole for storages in self.memory.storages.values() for storage in storages
-                   if storage.source and storage.version]
-        for tensor in changed:
+        for tensor in self.memory.changed:
             self.under_way.returned("what it was given or keeps", tensor)
 
     def left_behind(self) -> list[tuple[str, torch.Tensor]]:
         """What the program has written into its inputs, weights and buffers, by name. Of memory in which weights lie
         one after another, it is these that have names."""
-        kept = (storage for storages in self.memory.storages.values() for storage in storages)
-        written = [storage.whole for storage in kept if storage.source and storage.version]
-        changed = [part for whole in written for part in self.named_parts(whole)]
+        changed = [part for whole in self.memory.changed for part in self.named_parts(whole)]
         inputs = {id(tensor): name for name, tensor in self.program.inputs.items()}
-        names = [(inputs.get(id(tensor)) or (self.program.named(tensor) or ("", ""))[1], tensor) for tensor in changed]
-        return [(f"{name}{AFTER}", tensor) for name, tensor in names if name]
+        named = [(inputs.get(id(tensor)) or (self.program.named(tensor) or ("", ""))[1], tensor) for tensor in changed]
+        return [(f"{name}{AFTER}", tensor) for name, tensor in named if name]
 
     def named_parts(self, whole: torch.Tensor) -> list[torch.Tensor]:
         """The weights that lie in a tensor which is none itself, as its parts; otherwise the tensor alone."""
