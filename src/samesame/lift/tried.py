@@ -82,6 +82,7 @@ class Tried:
         """Run what is proved to be the same once, on the example's own numbers. Where that gives something else than
         the reference, and on a second draw too, the formulas say less than the programs do: 0/0 where a mask leaves
         nothing is one, as (x if c else 0) / (w if c else 0) is taken for x/w. Then nothing is claimed."""
+        self.until = time.thread_time() + SECONDS
         try:
             first = self.difference(self.at(self.captured.sizes))
             if first is None or self.difference(self.at(self.captured.sizes, seed=AGAIN)) is None:
