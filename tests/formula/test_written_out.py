@@ -6,7 +6,7 @@ import pytest
 
 from samesame.formula.equal import IDENTICAL, Budget, Proved, prove_equal, prove_tensors_equal
 from samesame.formula.evaluate import evaluate
-from samesame.formula.expr import Lambda, Opaque, Size, Sum, const, eq, index, lt, maximum, where
+from samesame.formula.expr import Lambda, Opaque, Size, Sum, and_, const, eq, exp, index, le, lt, maximum, where
 from samesame.formula.tensor import leaf, tensor
 
 N = Size("N", 2)
@@ -126,3 +126,34 @@ def test_a_window_is_not_one_with_another_edge():
     assert not isinstance(prove_tensors_equal(window, slopes(mirrored)[1]), Proved)
     shorter = slopes(lambda at: where(lt(at, 2), 0, where(lt(at, LONG), at, LONG - 1)))[1]       # x[0] for x[1]
     assert not isinstance(prove_tensors_equal(window, shorter), Proved)
+
+
+WEIGHTS, PIXELS = leaf("weights", (9, 3, 4)), leaf("pixels", (3, 4))
+
+
+def shown(i, j):
+    """What an image shows at a place, 0 beyond its edges."""
+    return where(and_(le(0, i), lt(i, 3), le(0, j), lt(j, 4)), PIXELS[i, j], 0)
+
+
+def combined(order=range(9)):
+    """A convex combination of nine neighbours, as one sum over a window and place by place; the image is no higher than
+    the window."""
+    window = tensor((3, 4), lambda i, j: Sum(9, lambda k: exp(WEIGHTS[k, i, j]) * shown(i + k // 3 - 1, j + k % 3 - 1))
+                    / Sum(9, lambda k: exp(WEIGHTS[k, i, j])))
+
+    def by_place(i, j):
+        total = sum((exp(WEIGHTS[k, i, j]) for k in range(9)), const(0))
+        parts = (exp(WEIGHTS[k, i, j]) * shown(i + at // 3 - 1, j + at % 3 - 1) for k, at in enumerate(order))
+        return sum(parts, const(0)) / total
+
+    return window, tensor((3, 4), by_place)
+
+
+def test_a_window_as_high_as_the_image_moves_over_it():
+    assert isinstance(prove_tensors_equal(*combined()), Proved)
+
+
+def test_neighbours_in_another_order_are_others():
+    other = combined((0, 1, 2, 3, 4, 5, 6, 8, 7))
+    assert not isinstance(prove_tensors_equal(*other, budget=Budget(seconds=1)), Proved)

@@ -13,13 +13,13 @@ from samesame.capture import capture
 from samesame.certificate.replay import OF_A_SIGN, replay
 from samesame.evidence import Rung
 from samesame.formula.assumptions import Said, holds
-from samesame.formula.expr import eq, exp, le, lt, not_
-from samesame.formula.spans import ALL, FINITE, POSITIVES, ZEROS, of_function
+from samesame.formula.expr import and_, eq, exp, le, lt, not_, where
+from samesame.formula.spans import ALL, FINITE, POSITIVES, ZEROS, Places, between, of_function, where_it_holds
 from samesame.formula.tensor import leaf
 from samesame.graph import Graph, Node, TensorType
 from samesame.operators.execute import execute
 from samesame.relate.blocks import Block
-from samesame.relate.infinities import spans_of
+from samesame.relate.infinities import lying, spans_of
 from samesame.relate.of_a_sign import TAKES_ON, is_told, of_a_sign
 
 INPUTS = tuple(torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0)))
@@ -71,7 +71,14 @@ def test_it_is_not_of_others(name):
     assert check(after(left, any_number), after(right, any_number), INPUTS).verdict == "different"
 
 
-@pytest.mark.parametrize(("start", "known"), [(positive, True), (any_number, False), (torch.relu, False)])
+def kept_above(number):
+    """A program that gives x back above a number, and what is positive below it."""
+    return lambda x: torch.where(x > number, x, x.exp())
+
+
+@pytest.mark.parametrize(("start", "known"), [
+    (positive, True), (any_number, False), (torch.relu, False), (torch.nn.functional.softplus, True),
+    (kept_above(0), True), (kept_above(-20), False)])
 def test_the_operators_tell_the_sign_and_the_example_does_not(start, known):
     inputs = tuple(value.abs().clamp(0.1, 1.5) for value in INPUTS)       # on which all of these are above zero
     graph = capture(after(torch.clone, start), inputs)
@@ -104,6 +111,30 @@ def test_a_claim_is_about_any_number_of_the_sign(spans):
     assert found.frontier == {"x v": 7} and found.free == {"x v"} and found.key != claim.key
     assert torch.equal(made[found.left.name], 2 * made["x"]) and bool((made["x"] >= 0).all())
     assert bool((made["x"] > 0).all()) or not spans <= POSITIVES
+
+
+@given(st.sampled_from([lt, le, eq]), st.booleans(), st.booleans(), st.sampled_from([-2, 1, 3]),
+       st.sampled_from([-2, -1, 0, 1, 2]), st.sampled_from([-7, -1, -0.5, 0, 0.5, 1, 7]))
+def test_what_a_comparison_with_a_number_chooses_lies_where_it_holds(op, swapped, negated, times, number, value):
+    x = leaf("x", ())[()]
+    sides = (number, times * x) if swapped else (times * x, number)
+    condition = not_(op(*sides)) if negated else op(*sides)
+    given_ = dict(zip((number, times * x), (number, times * value), strict=True))
+    a, b = (given_[side] for side in sides)
+    holds_there = {lt: a < b, le: a <= b, eq: a == b}[op] is not negated
+    (span,) = lying(torch.tensor([value]))
+    chosen, refused_ = where_it_holds(condition, x), where_it_holds(not_(condition), x)
+    assert span in (chosen if holds_there else refused_)
+    assert Places({}).of(where(condition, x, 5)) == chosen & FINITE | between(5, 5)
+    assert where_it_holds(condition, exp(x)) == ALL
+
+
+def test_a_comparison_says_no_more_than_it_does():
+    x = leaf("x", ())[()]
+    for condition, spans in ((lt(0, x), POSITIVES | {8}), (lt(20, x), {7, 8}), (le(0, x), POSITIVES | ZEROS | {8}),
+                             (lt(-20, x), ALL - {0}), (lt(0, -2 * x), {0, 1, 2, 3}), (eq(x, 3), {7}),
+                             (and_(lt(0, x), lt(x, 1)), {5}), (not_(eq(x, 0)), ALL), (lt(0, x + 1), ALL)):
+        assert where_it_holds(condition, x) == spans, condition
 
 
 def test_only_conditions_on_signs_are_told_by_them():

@@ -17,7 +17,7 @@ from samesame.formula.effort import remember
 from samesame.formula.guards import Guards, Literal, bounds
 from samesame.formula.poly import Atom, Element, IntegerAtom, Poly, Ratio, SizeAtom, Var
 from samesame.formula.scalars import SCALARS
-from samesame.formula.terms import MINUS_INFINITY, UNDEFINED, Apply, Form, Radical, Symbol, Term
+from samesame.formula.terms import MINUS_INFINITY, UNDEFINED, Apply, Form, Radical, Symbol, Term, apart
 
 MOST = 4_000                # factors and conditions worked out for one form
 NEAR = 1e-7                 # relative to 1 + the larger value
@@ -69,10 +69,13 @@ class _Reading:
         return sum(float(c) * self.term(t, at) for t, c in form.terms)
 
     def term(self, term: Term, at: Point) -> float:
-        return sum(
-            math.prod(_power(self.atom(a, here), e) for a, e in term.factors)
-            for here in self.points(term.bound, term.guards, at)
-        )
+        value = 1.0
+        for part in apart(term) if term.bound else [term]:
+            value *= sum(math.prod(_power(self.atom(a, here), e) for a, e in part.factors)
+                         for here in self.points(part.bound, part.guards, at))
+            if not value:                                  # what counts nowhere needs no value
+                return 0.0
+        return value
 
     def points(self, bound: tuple[Var, ...], guards: Guards, at: Point) -> Iterator[Point]:
         """The points of a domain: a variable whose ends are known is put in, then the next."""

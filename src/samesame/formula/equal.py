@@ -40,6 +40,7 @@ from samesame.formula.labelling import labellings
 from samesame.formula.laws import LAWS
 from samesame.formula.left_out import with_all_places
 from samesame.formula.logarithms import by_magnitudes
+from samesame.formula.masked_divisors import is_seen_not_to_vanish, masked_divisor, masks_of, multiplied_out
 from samesame.formula.normal import indicator, normal, size_poly
 from samesame.formula.places import places_one_by_one, with_values
 from samesame.formula.poles import assume_counts, without_guards_at_poles
@@ -273,6 +274,8 @@ def _prove(left: Form, right: Form) -> str:
         return IDENTICAL
     hidden, left, right = _without_infinities(left, right)
     difference = without_shares(subtract(left, right), left, right)
+    if difference.terms and _cancels_over_masks(difference, left, right):
+        return "the difference cancels over a common denominator, where masks leave something"
     try:
         return vanishes(difference)
     except _Open:
@@ -396,9 +399,24 @@ def clear_denominators(form: Form) -> Form:
         atom = min(worst, key=lambda a: a.key)
         if not is_positive(atom.argument):
             _refuse_zero(atom.argument)
-            assume("≠ 0", atom.argument, _shared_guards(form))
+            assume("≠ 0", atom.argument, tuple(_shared_guards(form)))
         form = multiply(form, of_atom(atom, -worst[atom]))
     return form
+
+
+def _cancels_over_masks(form: Form, left: Form, right: Form) -> bool:
+    """Whether the difference of the sides times what both divide by over what masks leave is nothing."""
+    masks = masks_of(left, right)
+    with unassumed() as counts:
+        for _ in range(ROUNDS if masks else 0):
+            divisor = masked_divisor(form, masks)
+            if divisor is None:
+                break
+            _refuse_zero(divisor.argument)
+            form = multiplied_out(form, divisor, masks, tuple(_shared_guards(form)))
+        if not form.terms:
+            counts()
+    return not form.terms
 
 
 def _shared_guards(form: Form) -> frozenset[Literal]:
@@ -409,6 +427,8 @@ def _shared_guards(form: Form) -> frozenset[Literal]:
 
 def _refuse_zero(denominator: Form) -> None:
     """A denominator that is zero everywhere, although its normal form does not show it, may not be cleared."""
+    if is_seen_not_to_vanish(denominator):
+        return
     if never_occurs(denominator) or ((written_out := unrolled(denominator)) is not None and never_occurs(written_out)):
         raise Unsupported(f"the denominator {denominator.key[:100]} is zero")
 

@@ -55,12 +55,13 @@ def _taken_out(draft: Draft, whole: Apply) -> Form | None:
 
 def without_shares(difference: Form, left: Form, right: Form) -> Form:
     """The difference of two forms without sums over all terms of what both divide by, wherever that is not 0."""
-    both = _divided_by(left) & _divided_by(right)
+    both = divided_by(left) & divided_by(right)
     items = ((t, c * d) for term, c in difference.terms for t, d in _without(term, both).terms)
     return form_of(items) if both else difference
 
 
-def _divided_by(form: Form) -> set[Division]:
+def divided_by(form: Form) -> set[Division]:
+    """What the form is divided by."""
     return {division for term, _ in form.terms for division in _divisions(term).values()}
 
 

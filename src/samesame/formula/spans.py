@@ -41,11 +41,15 @@ from samesame.formula.expr import (
     Mul,
     Named,
     NegInf,
+    Not,
     Num,
     Opaque,
     Pow,
     Where,
     exp,
+    le,
+    lt,
+    not_,
     substitute,
     walk,
 )
@@ -189,7 +193,8 @@ class Places:
             case Load(leaf, _):
                 return self.known.get(leaf.name, OF_KIND[leaf.kind])
             case Where(condition, then, otherwise):
-                return self.of(_of_some(condition, then)) | self.of(otherwise)
+                chosen = self.of(_of_some(condition, then)) & where_it_holds(condition, then)
+                return chosen | self.of(otherwise) & where_it_holds(not_(condition), otherwise)
             case Add(terms):
                 return self._sum(terms)
             case Mul(factors):                       # x·x is a square
@@ -250,6 +255,44 @@ def _larger(a: int, b: int) -> Spans:
 
 def _smaller(a: int, b: int) -> Spans:
     return frozenset([min(a, b)])
+
+
+def where_it_holds(condition: Expr, e: Expr) -> Spans:
+    """In which spans e may lie where a condition holds that compares it with a number, or a multiple of it: what a
+    softplus gives back above its threshold is above 0."""
+    match condition:
+        case And(parts):
+            return frozenset.intersection(*(where_it_holds(part, e) for part in parts))
+        case Not(Compare("<" | "≤" as op, a, b)):
+            return where_it_holds(le(b, a) if op == "<" else lt(b, a), e)
+        case Compare("<" | "≤" | "=" as op, a, b):
+            below, above = _times_of(e, a), _times_of(e, b)
+            if isinstance(b, Num) and below is not None:
+                return _compared(op if below > 0 else TURNED[op], b.value / below)
+            if isinstance(a, Num) and above is not None:
+                return _compared(TURNED[op] if above > 0 else op, a.value / above)
+    return ALL
+
+
+TURNED = {"<": ">", "≤": "≥", "=": "="}
+
+
+def _compared(op: str, n: Fraction) -> Spans:
+    """The spans of what is so compared with a number."""
+    found = frozenset[int]() if op in ("<", ">") else between(n, n)
+    if op in ("<", "≤"):
+        found |= between(-math.inf, n) | {BELOW}
+    if op in (">", "≥"):
+        found |= between(n, math.inf) | {ABOVE}
+    return found
+
+
+def _times_of(e: Expr, multiple: Expr) -> Fraction | None:
+    """How many times e a multiple of it is; None where it is none."""
+    match multiple:
+        case Mul((Num(times), inner)) if inner is e and times:
+            return times
+    return Fraction(1) if multiple is e else None
 
 
 def _of_some(condition: Expr, then: Expr) -> Expr:

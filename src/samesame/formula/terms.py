@@ -298,6 +298,27 @@ def opened(term: Term, first: int) -> tuple[tuple[Var, ...], Guards, Factors]:
     )
 
 
+@remember
+def apart(term: Term) -> list[Term]:
+    """Terms whose product it is: Σ_i Σ_j a[i]·b[j] is Σ_i a[i] times Σ_j b[j]."""
+    groups = list[frozenset[Var]]()
+    for part in (*term.guards, *(a for a, _ in term.factors), *map(variable, term.bound)):
+        own = part.free & frozenset(term.bound)
+        joined = [group for group in groups if group & own]
+        groups = [*(group for group in groups if group not in joined), own.union(*joined)] if own else groups
+    return [Term(tuple(v for v in term.bound if v in group),
+                 tuple(g for g in term.guards if _is_of(g.free, group, term)),
+                 tuple((a, e) for a, e in term.factors if _is_of(a.free, group, term)))
+            for group in (frozenset[Var](), *groups)]
+
+
+def _is_of(free: frozenset[Var], group: frozenset[Var], term: Term) -> bool:
+    """Whether what has these variables is about a group of those that a term binds; the empty one is of what is about
+    none."""
+    own = free & frozenset(term.bound)
+    return own <= group and bool(own) == bool(group)
+
+
 def ends(v: Var, bound: tuple[Var, ...], guards: Guards) -> tuple[Poly | None, Poly | None]:
     """The range that the guards give v; ends that mention other bound variables do not count."""
     lows, highs, _ = bounds(v, guards)

@@ -154,9 +154,11 @@ def _over_windows(draft: Draft, most: int) -> list[Form] | None:
 
 
 def _window(lows: Iterable[Poly], highs: Iterable[Poly], most: int) -> list[Poly] | None:
-    """The places from one of the low ends on that reach one of the high ends, for the two that are nearest."""
+    """The places from one of the low ends on that reach one of the high ends, for the two that are nearest; of two
+    that are as near, from one that moves: a window may be as wide as all that it moves over."""
     ends = ((low, _largest(high - low + 1)) for low, high in product(lows, list(highs)))
-    low, width = min(((low, w) for low, w in ends if w is not None), key=lambda w: (w[1], w[0].key), default=(None, 0))
+    known = ((low, width) for low, width in ends if width is not None)
+    low, width = min(known, key=lambda w: (w[1], w[0].constant is not None, w[0].key), default=(None, 0))
     return [low + number(k) for k in range(width)] if low is not None and width <= most else None
 
 

@@ -4,8 +4,8 @@ A program makes infinities of numbers where it writes one (a fill, a constant, a
 logarithm of 0, and they flow: exp(−∞) is 0, a product with −∞ has the sign of the other factor, a maximum with a number
 is a number. So each tensor is followed through the formula of the operator that makes it, from the spans in which its
 arguments may lie to those in which it may lie itself. Integers that look something up lie where the lookup demands, as
-in proofs. Which way a condition turns out is never asked: a mask may hide
-all, nothing, or anything between. What an operator without a formula makes of an infinity may be one; of numbers it
+in proofs. Which way a condition turns out is never asked (a mask may hide all, nothing, or anything between), only what
+a comparison says of what it chooses. What an operator without a formula makes of an infinity may be one; of numbers it
 makes numbers, as far as is known.
 """
 
@@ -32,11 +32,14 @@ from samesame.relate.domain import row_of, whole
 from samesame.relate.joint import IDENTITIES
 from samesame.relate.kinds import kind_of
 
-# A difference is told from the formulas of its sides, as far as these say what is never below what.
-DIFFERENCES = frozenset(f"aten.{name}" for name in ("sub", "rsub", "add"))
+# A difference is told from the formulas of its sides, as far as these say what is never below what, and a choice from
+# what is compared.
+LOOKED_THROUGH = frozenset(f"aten.{name}" for name in ("sub", "rsub", "add", "where"))
+COMPARISONS = frozenset(f"aten.{name}" for name in ("lt", "le", "gt", "ge", "eq", "ne"))
 BOUNDS = frozenset(f"aten.{name}" for name in (
     "amax", "max", "maximum", "logsumexp", "logaddexp", "neg", "scatter_reduce", "gather", "index", "_unsafe_index",
     "index_select", "take_along_dim", "embedding"))
+OPENED = BOUNDS | COMPARISONS | IDENTITIES
 POINTS = torch.tensor([-math.inf, -1, 0, 1, math.inf], dtype=torch.float64)       # among the spans
 
 
@@ -84,7 +87,7 @@ class _Found:
             found = tuple(_of_type(type_) for _, type_ in _results(node))
         elif node.operator == "getitem":
             found = (self.spans[_results(node.args[0])[node.args[1]][0]],)
-        elif packet(node.operator) in DIFFERENCES:
+        elif packet(node.operator) in LOOKED_THROUGH:
             found = self.made(node, self.looked_through)
         else:
             key = self.key(node)
@@ -133,7 +136,7 @@ class _Found:
         if node not in self.formulas and (place := self.places.get(row_of(node))) is not None:
             self.formulas[node] = place
         elif node not in self.formulas:
-            opened = packet(node.operator) in BOUNDS | IDENTITIES | movements() or node.operator == "getitem"
+            opened = packet(node.operator) in OPENED | movements() or node.operator == "getitem"
             try:
                 self.formulas[node] = explain(node, self.looked_through) if opened else _variable(node)
             except Unsupported:
