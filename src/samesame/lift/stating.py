@@ -57,7 +57,8 @@ def from_one_on(
     leaves no number, or an infinity, or lanes of 0/0 beside the row, the example has none, and more is proved with it:
     not of a tensor without which as much is."""
     kernels = [kernel for kernel, _ in first.launched]
-    names = dict.fromkeys(leaf.removesuffix("*") for kernel in kernels for leaf in (*kernel.data, *sorted(kernel.loads)))
+    read = (leaf for kernel in kernels for leaf in (*kernel.data, *sorted(kernel.loads)))
+    names = dict.fromkeys(leaf.removesuffix("*") for leaf in read)
     contracts = [*stated, *(f"1 <= {name}" for name in names if first.has_none_below_one(name))]
     found = attempted_again(again, contracts) if is_doubtful(first) and len(contracts) > len(stated) else None
     if found is None or found.rank <= first.rank:
