@@ -152,7 +152,8 @@ class Simplifier:
                     kept.append(self(part, (*facts, *(k for k in kept if k not in facts))))
                 return and_(*dict.fromkeys(kept))
             case Or(parts):
-                return or_(*dict.fromkeys(self(part, facts) for part in parts))
+                some = dict.fromkeys(self(part, facts) for part in parts)
+                return TRUE if any(not_(part) in some for part in some) else or_(*some)
             case Not(part):
                 return not_(self(part, facts))
         if expr in facts:
