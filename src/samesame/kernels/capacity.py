@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samesame.formula import polynomials
-from samesame.formula.expr import ZERO, Add, Compare, Expr, FloorDiv, Index, Mul, Num, Size, const, substitute, walk
+from samesame.formula.expr import ZERO, Add, Compare, Expr, FloorDiv, Mul, Num, Size, const, substitute, walk
 from samesame.formula.order import order
 from samesame.kernels import obligations
 from samesame.kernels.indices import integers
+from samesame.kernels.indices.ranges import greatest
 from samesame.kernels.obligations import Kernel
 from samesame.kernels.tiles.detile import Write
-from samesame.kernels.tiles.memory import readings
+from samesame.kernels.tiles.memory import readings, with_remainders
 
 
 def at_the_end(condition: Expr) -> Iterator[Expr]:
@@ -57,8 +58,9 @@ def limits(kernel: Kernel, access: Write) -> Iterator[Expr]:
 
 
 def greatest_of(i: Expr, access: Write) -> Iterator[Expr]:
-    """What an index is at most: the end of its own range, or of what a mask leaves in."""
-    ends = [integers.minus(i.extent, 1)] if isinstance(i, Index) else []
+    """What an index is at most: by the ranges of what it is made of, or of what a mask leaves in."""
+    most = greatest(polynomials.written(with_remainders(polynomials.polynomial(i))))
+    ends = [] if most is None else [most]
     for fact in access.facts:
         if isinstance(fact, Compare) and fact.op == "≤" and fact.left is ZERO:
             ends.append(integers.plus_(fact.right, i))

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import chain
+from math import gcd
 
 import numpy as np
 
@@ -280,7 +282,7 @@ def lookups(access: Write, kernel: Kernel) -> list[Use]:
     keeps, or in the first one. Blocks of rows are looked for where whole indices are not enough."""
     readings = list(indices_at(access.memory, access.offset))
     ways = [(at, list(lookups_at(access, at, kernel))) for at in readings]
-    blocks = [(at, list(lookups_at(access, at, kernel, in_blocks))) for at in readings]
+    blocks = [(at, list(lookups_at(access, at, kernel, read))) for read in (in_blocks, in_runs) for at in readings]
     kept, broken = list[tuple[Indices, list[Use]]](), list[tuple[Indices, list[Use]]]()
     for at, uses in (*ways, *blocks):
         if uses:
@@ -375,6 +377,20 @@ def in_blocks(i: Expr, n: Expr) -> tuple[Expr, Expr] | None:
         return None
     blocks, rest = polynomials.by_term(polynomials.polynomial(n), {tuple(others): c})
     return None if rest else (element, polynomials.written(blocks))
+
+
+def in_runs(i: Expr, n: Expr) -> tuple[Expr, Expr] | None:
+    """Of an index c·q + e below n = c·m, as that of place e in run q, the one element e of data and the number c of
+    places; None for another one."""
+    elements = set(data_in(i))
+    (element,) = elements if len(elements) == 1 else (None,)
+    rest = polynomials.polynomial(integers.minus(i, element)) if element is not None else {}
+    if element is None or element in data_in(polynomials.written(rest)):
+        return None
+    terms = [*rest.items(), *polynomials.polynomial(n).items()]
+    atoms = reduce(polynomials.in_common, (monomial for monomial, _ in terms))
+    places = polynomials.written({atoms: gcd(*(c for _, c in terms))})
+    return None if places is const(1) else (element, places)
 
 
 def is_made_of_sizes(e: Expr) -> bool:

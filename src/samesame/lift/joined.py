@@ -26,6 +26,7 @@ from samesame.formula.expr import (
     Fold,
     Index,
     Load,
+    Mod,
     Num,
     Size,
     Where,
@@ -44,25 +45,34 @@ from samesame.kernels import clock
 from samesame.kernels.formulas.algebra import NEUTRAL
 from samesame.kernels.formulas.shorter import least_of
 from samesame.kernels.formulas.simplify import Simplifier
+from samesame.kernels.front import element_name
 from samesame.kernels.indices import integers
 from samesame.kernels.indices.solver import IndexProver, with_fact
+from samesame.kernels.launch import whole_numbers
 from samesame.kernels.loops.steps import COMBINED
 from samesame.kernels.stated import Sum
 from samesame.lift.draws import Held
+from samesame.lift.halves import divides
 from samesame.lift.ranked import Ranked
 
 SECONDS = 10.0
 FEW, SEVERAL = 16, 64  # elements that are written out; where an index is one number, too
+SHORT = ("u8", "i8", "u16", "i16")  # dtypes that say something of integers
+NO_DTYPES: Mapping[str, str] = {}
 
 
 def in_one_range(
-    whole: Tensor, assumed: Sequence[Expr], data: Mapping[str, Held], sums: Sequence[Sum] = ()
+    whole: Tensor,
+    assumed: Sequence[Expr],
+    data: Mapping[str, Held],
+    sums: Sequence[Sum] = (),
+    dtypes: Mapping[str, str] = NO_DTYPES,
 ) -> tuple[Tensor, tuple[str, ...]]:
     """The tensor with tiles joined, conditions decided and the largest of rows told one by one, where the assumed
     conditions on sizes hold and what is said of integers does, and what that needs besides; as it is where that takes
     too long or is nested too deeply."""
     indices = tuple(index(integers.tidied(const(n))) for n in whole.shape)
-    prover = prover_of(assumed, data, sums)
+    prover = prover_of(assumed, data, sums, dtypes)
     try:
         with clock.limited(SECONDS):
             ranked, simplify = Ranked(prover), Simplifier(prover)
@@ -73,8 +83,13 @@ def in_one_range(
     return told, tuple(ranked.conditions)
 
 
-def prover_of(assumed: Sequence[Expr], data: Mapping[str, Held], sums: Sequence[Sum] = ()) -> IndexProver:
-    """One that knows what is assumed of sizes, and what is said of integers."""
+def prover_of(
+    assumed: Sequence[Expr],
+    data: Mapping[str, Held],
+    sums: Sequence[Sum] = (),
+    dtypes: Mapping[str, str] = NO_DTYPES,
+) -> IndexProver:
+    """One that knows what is assumed of sizes, and what is said of integers, by their dtypes, too."""
     prover = IndexProver(seconds=SECONDS)
     for condition in assumed:
         prover.assume(integers.tidied(condition))
@@ -82,6 +97,10 @@ def prover_of(assumed: Sequence[Expr], data: Mapping[str, Held], sums: Sequence[
         low, high = (integers.tidied(const(end)) for end in (held.low, held.high))
         prover.assume_range(name, low, high, held.but)
     prover.sums += sums
+    for name, element in ((name, element_name(dtype)) for name, dtype in dtypes.items()):
+        if element in SHORT:
+            least, most = map(const, whole_numbers(element))
+            prover.dtypes[name] = least, most
     return prover
 
 
@@ -196,6 +215,42 @@ def or_none(end: Expr) -> Expr:
 def written_out(whole: Tensor) -> Tensor:
     """The tensor with folds over a few known elements as these elements, one by one."""
     return tensor(whole.shape, lambda *i: opened(whole[i], FEW), whole.kind)
+
+
+def in_places(whole: Tensor) -> Tensor:
+    """The tensor with folds over runs of a few elements as one for each place of a run; itself where it has none."""
+    indices, body = whole.element()
+    found = by_places(body)
+    if found is body:
+        return whole
+    return tensor(whole.shape, lambda *i: substitute(found, dict(zip(indices, i, strict=True))), whole.kind)
+
+
+def by_places(expr: Expr) -> Expr:
+    """The expression with Σ_{k<c·n} f(k) as Σ_{q<n} f(c·q) + … + Σ_{q<n} f(c·q + c − 1), and other folds in the same
+    way, where f divides k by a few c: weights that lie in bytes, of which a kernel takes each place by itself."""
+    whole = rebuild(expr, by_places)
+    if not isinstance(whole, Fold):
+        return whole
+    widths = ((v, width_of(v, whole)) for v in whole.bound)
+    v, c = next(((v, c) for v, c in widths if c > 1), (None, 1))
+    if v is None:
+        return whole
+    run = index(integers.quotient(v.extent, const(c)))
+    bound = tuple(run if w is v else w for w in whole.bound)
+    places = (integers.plus_(integers.times_(run, c), r) for r in range(c))
+    parts = (integers.tidied(substitute(whole.body, {v: place})) for place in places)
+    return reduce(COMBINED[whole.monoid], (by_places(Fold(whole.monoid, bound, part)) for part in parts))
+
+
+def width_of(v: Index, fold: Fold) -> int:
+    """The largest number, of a few, by which an index of a fold is divided, and so is how many there are; 1 if there is
+    none."""
+    if isinstance(v.extent, Num) or any(v in w.extent.free for w in fold.bound):
+        return 1
+    parts = (e for e in walk(fold.body) if isinstance(e, FloorDiv | Mod) and v in e.children[0].free)
+    found = [int(e.divisor.value) for e in parts if isinstance(e.divisor, Num)]
+    return max((c for c in found if 1 < c <= FEW and divides(c, v.extent)), default=1)
 
 
 def opened(expr: Expr, few: int = SEVERAL) -> Expr:

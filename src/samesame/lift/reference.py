@@ -68,7 +68,7 @@ from samesame.lift.edges import at_edges_equal
 from samesame.lift.folded import bodies_equal
 from samesame.lift.halves import in_parts_equal
 from samesame.lift.inhabited import without_met
-from samesame.lift.joined import FEW, SEVERAL, in_one_range, opened, prover_of, written_out
+from samesame.lift.joined import FEW, SEVERAL, in_one_range, in_places, opened, prover_of, written_out
 from samesame.lift.numberless import without_a_number
 from samesame.lift.numerics import by_numpy
 from samesame.lift.parameters import taken_by
@@ -402,9 +402,7 @@ def equal(
         first = replace(tries, sizes=tries.sizes[:1])
         case = difference(number_, left, right, first, DRAWS)
         if case is None or is_doubtful(case, left, right):
-            known = [in_one_range(whole, assumed, tries.data, tries.sums) for whole in (left, right)]
-            outcome = proved_otherwise(assumed, *(in_one_way(whole) for whole, _ in known)) or outcome
-            needed = tuple(condition for _, conditions in known for condition in conditions)
+            outcome, needed = proved_in_ranges(outcome, left, right, tries, assumed)
         if case is None and not isinstance(outcome, Proved):
             case = difference(number_, left, right, tries, SEEDS)
         if case is not None and not isinstance(outcome, Proved):
@@ -422,6 +420,23 @@ def is_doubtful(case: Mapping[str, Any], left: Tensor, right: Tensor) -> bool:
     whole ones, which what is rounded before may carry over an edge."""
     rounds = any(isinstance(e, Fn) and e.name in ROUNDING for whole in (left, right) for e in walk(whole.element()[1]))
     return "kernel" in case and (rounds or not math.isfinite(case["kernel"]) or not math.isfinite(case["reference"]))
+
+
+def proved_in_ranges(
+    first: NotProved, left: Tensor, right: Tensor, tries: Tries, assumed: Sequence[Expr]
+) -> tuple[Proved | NotProved, tuple[str, ...]]:
+    """A proof of the two with their tiles joined, or with the places of runs apart, too, and what that needs of data;
+    the `first` answer where there is none."""
+    told = partial(in_one_range, assumed=assumed, data=tries.data, sums=tries.sums, dtypes=tries.dtypes)
+    known = [told(whole) for whole in (left, right)]
+    found: Proved | NotProved | None = proved_otherwise(assumed, *(in_one_way(whole) for whole, _ in known))
+    apart = in_places(left), in_places(right)
+    if found is None and (apart[0] is not left or apart[1] is not right):
+        known = [told(whole) for whole in apart]
+        found = prove_tensors_equal(*(in_one_way(whole) for whole, _ in known), budget=BUDGET)
+    if not isinstance(found, Proved):
+        return first, ()
+    return found, tuple(condition for _, conditions in known for condition in conditions)
 
 
 def proved_otherwise(assumed: Sequence[Expr], left: Tensor, right: Tensor) -> Proved | None:

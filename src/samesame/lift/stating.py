@@ -53,10 +53,12 @@ def from_zero_on(
 def from_one_on(
     first: Attempt, stated: list[str], again: Callable[[Sequence[str]], Attempt]
 ) -> tuple[Attempt, list[str]]:
-    """The attempt where data that says how long rows are is 1 at least, if a row of nothing leaves no number, or an
-    infinity, or lanes of 0/0 beside the row, the example has none, and more is proved with it: not of a tensor without
-    which as much is."""
-    names = dict.fromkeys(leaf.removesuffix("*") for kernel, _ in first.launched for leaf in kernel.data)
+    """The attempt where data that says how long rows are, as an index or in a mask, is 1 at least, if a row of nothing
+    leaves no number, or an infinity, or lanes of 0/0 beside the row, the example has none, and more is proved with it:
+    not of a tensor without which as much is."""
+    kernels = [kernel for kernel, _ in first.launched]
+    read = (leaf for kernel in kernels for leaf in (*kernel.data, *sorted(kernel.loads)))
+    names = dict.fromkeys(leaf.removesuffix("*") for leaf in read)
     contracts = [*stated, *(f"1 <= {name}" for name in names if first.has_none_below_one(name))]
     found = attempted_again(again, contracts) if is_doubtful(first) and len(contracts) > len(stated) else None
     if found is None or found.rank <= first.rank:

@@ -3,8 +3,8 @@
 A formula may be simpler than what it stands for: exp(z) / Σ_{k<32} exp(z) is 1/32, and yet NaN where z is −∞ − (−∞),
 as for a row of which every lane is masked out. So the value is looked at as the kernel computes it, before anything
 cancels, with what is known where it is stored. Conditions are put to the prover, and each part gets the tags that it
-may have (`formula/definite.py`); a maximum is finite if one of its first elements is, a sum is above zero if its first
-term is.
+may have (`formula/definite.py`); a maximum is finite if one or another of its first elements is, a sum is above zero if
+its first term is.
 
 Division by a number that the data make zero is not looked at: x / y is what the kernel says it is.
 """
@@ -16,7 +16,9 @@ from itertools import chain
 
 from samesame.formula.definite import EVIDENT, FINITE, MINUS, NOTHING, NUMBER, PLUS, Tags, combined, joined, plus
 from samesame.formula.expr import (
+    FALSE,
     NEG_INF,
+    TRUE,
     ZERO,
     Add,
     And,
@@ -34,8 +36,10 @@ from samesame.formula.expr import (
     Pow,
     Where,
     add,
+    and_,
     mul,
     not_,
+    or_,
     walk,
 )
 from samesame.formula.infinite import PLUS_INFINITY
@@ -147,8 +151,23 @@ class Definedness:
         bound, body = whole(Fold(monoid, bound, body))
         facts = outside(facts, bound)
         points = chain(early(bound), tight(bound, body))
-        numbers = (p for p in points if is_there(self.prover, bound, facts, p) and self.is_finite(at(p, body), facts))
-        return found | {worst} if next(numbers, None) is None else found - {worst} or NUMBER
+        some = self.some_finite([at(p, body) for p in points if is_there(self.prover, bound, facts, p)], facts)
+        return found - {worst} or NUMBER if some else found | {worst}
+
+    def some_finite(self, values: list[Expr], facts: Facts) -> bool:
+        """Whether one of these is always finite: the same one, or one or another, as where a mask leaves out no more
+        than one place of a row (the best one, for the second best)."""
+        if any(self.is_finite(value, facts) for value in values):
+            return True
+        return len(values) > 1 and self.prover.proves(facts, or_(*(self.shown(value, facts) for value in values)))
+
+    def shown(self, value: Expr, facts: Facts) -> Expr:
+        """A condition under which a value is finite, by the choices that stand in front."""
+        if not isinstance(value, Where):
+            return TRUE if self.is_finite(value, facts) else FALSE
+        c = value.condition
+        then, otherwise = with_fact(facts, c), with_fact(facts, not_(c))
+        return or_(and_(c, self.shown(value.then, then)), and_(not_(c), self.shown(value.otherwise, otherwise)))
 
     def is_finite(self, value: Expr, facts: Facts) -> bool:
         return self.tags(value, facts) == NUMBER

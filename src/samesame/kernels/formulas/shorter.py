@@ -8,6 +8,7 @@ nothing, and sums over lanes of sums over their iterations.
     Σ_{l<B} Σ_{s<⌈(n − l)/B⌉} f(s·B + l)                Σ_{j<n} f(j)
     Σ_{l<B·C} f(⌊l/C⌋, l mod C)                         Σ_{h<B} Σ_{c<C} f(h, c), and so for programs of a grid
     Σ_{t<T} Σ_{l<min{B, n − B·t}} f(t·B + l)            Σ_{j<min{T·B, n}} f(j)
+    Σ_{t<T} (Σ_{l<B} f(t·B + l) + Σ_{l<B} g(t·B + l))   Σ_{j<T·B} f(j) + Σ_{j<T·B} g(j)
 
 Nothing is cancelled that may be zero, no root or logarithm of what may be below zero, and no maximum over a range that
 may be empty.
@@ -265,6 +266,23 @@ def across_lanes(
         if not any(e is tile for e in walk(new)):
             return (*others, j), new
     return across_tiles(simplify, bound, body, facts)
+
+
+def by_terms(simplify: Simplifier, bound: tuple[Index, ...], body: Expr, facts: Facts) -> list[Expr] | None:
+    """Σ over tiles of several sums over their lanes, as one sum each: bytes of a row that hold two numbers or four are
+    gone through tile by tile, and what they hold is added up by its place there. None where a sum stays in tiles."""
+    sums = list[Expr]()
+    for term in body.terms if isinstance(body, Add) else ():
+        factors = term.factors if isinstance(term, Mul) else (term,)
+        inner = [f for f in factors if isinstance(f, Fold) and f.monoid == "sum"]
+        if len(inner) != 1:
+            return None
+        lanes, each = (*bound, *inner[0].bound), mul(*(inner[0].body if f is inner[0] else f for f in factors))
+        joined, value = across_lanes(simplify, "sum", lanes, each, facts)
+        if joined is lanes:
+            return None
+        sums.append(Fold("sum", joined, value))
+    return sums or None
 
 
 def by_digits(

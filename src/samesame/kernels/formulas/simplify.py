@@ -66,6 +66,7 @@ from samesame.kernels.formulas.shorter import (
     across_lanes,
     by_digits,
     by_rows,
+    by_terms,
     of_logarithm,
     pushed,
     shortened,
@@ -151,7 +152,8 @@ class Simplifier:
                     kept.append(self(part, (*facts, *(k for k in kept if k not in facts))))
                 return and_(*dict.fromkeys(kept))
             case Or(parts):
-                return or_(*dict.fromkeys(self(part, facts) for part in parts))
+                some = dict.fromkeys(self(part, facts) for part in parts)
+                return TRUE if any(not_(part) in some for part in some) else or_(*some)
             case Not(part):
                 return not_(self(part, facts))
         if expr in facts:
@@ -296,6 +298,8 @@ class Simplifier:
                 bound, body = tuple(w for w in bound if w is not v), self(one, facts)
         if monoid == "sum" and (parts := by_what_cases_share(body, bound)) is not None:
             return self(add(*(Fold("sum", bound, part) for part in parts)), facts)
+        if monoid == "sum" and (sums := by_terms(self, bound, body, facts)) is not None:
+            return self(add(*sums), facts)
         while isinstance(body, Fold) and body.monoid == monoid:
             bound, body = (*bound, *body.bound), body.body
         bound, body = across_lanes(self, monoid, bound, body, facts)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from math import gcd
 
-from samesame.formula.expr import Add, Compare, Expr, FloorDiv, Index, Load, Mul, Not, Num, Size, walk
+from samesame.formula.expr import Add, Compare, Expr, FloorDiv, Index, Load, Mod, Mul, Not, Num, Size, walk
 from samesame.formula.polynomials import Polynomial, least, least_of, plus, polynomial, times, written
 from samesame.kernels.indices import integers
 
@@ -199,9 +199,11 @@ def greatest(expr: Expr, held: Held = NOTHING_HELD) -> Expr | None:
 
 
 def ends_of(atom: Expr, held: Held) -> tuple[Polynomial, Polynomial] | None:
-    """The least and the greatest value of an index, or of an element by what its tensor holds."""
+    """The least and the greatest value of an index, of a remainder, or of an element by what its tensor holds."""
     if isinstance(atom, Index):
         return {}, plus(polynomial(integers.tidied(atom.extent)), NUMBER_ONE, -1)
+    if isinstance(atom, Mod) and is_positive(atom.divisor) and not atom.divisor.free:
+        return {}, plus(polynomial(atom.divisor), NUMBER_ONE, -1)
     if isinstance(atom, Load) and atom.leaf.name in held:
         low, high = held[atom.leaf.name]
         return polynomial(integers.tidied(low)), polynomial(integers.tidied(high))
