@@ -143,6 +143,19 @@ def test_one_hot_labels_where_gradients_are_computed():
     assert check(by_hand, partial(torchs, scale=1.01), inputs).verdict == "different"
 
 
+@pytest.mark.parametrize("beta, threshold, verdict", [
+    (1, 20, "same"), (2, 20, "same"), (1, 19, "undecided"), (-1, 20, "undecided"),
+])
+def test_the_slope_of_softplus_is_the_sigmoid_but_for_its_guard(beta, threshold, verdict):
+    """Which is left out, and said, where it is too far away to matter."""
+    def slope(x):
+        return torch.func.grad(lambda z: F.softplus(z, beta, threshold).sum())(x)
+
+    found = check(slope, lambda x: torch.sigmoid(beta * x), (torch.randn(3, 4),))
+    assert found.verdict == verdict
+    assert ("softplus's slope" in str(found)) is (verdict == "same")
+
+
 def test_an_epsilon_that_torch_rounds_to_float32_is_the_decimal_that_was_written():
     """Where gradients are computed torch takes an RMS norm apart, and hands on its epsilon as float32 has it."""
     def by_torch(x):
