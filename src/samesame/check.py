@@ -74,6 +74,7 @@ _SHARE = 0.4                # of the time that is left, for capturing the progra
 _MASKING = frozenset(f"aten.{name}" for name in ("masked_fill", "where", "full", "fill", "mul"))
 _PATIENCE = 4.0             # seconds for what cannot be proved, where the outputs differ and proofs only say where
 _APART = 8.0                # seconds for all proofs then
+_NOISE, _NEARER = 1e-13, 100    # relative: what float64 rounds away; how much nearer outputs come by what is read
 _DOUBTFUL = 5.0             # seconds of proofs before larger numbers are tried, and after these part the programs
 RANDOM, AS_GIVEN = "random", "as-given"
 _NOT_NEAR = "Not every neighbouring region of sizes was tried, for lack of time."
@@ -339,11 +340,14 @@ def _followed(programs: tuple[Any, Any], how: str, example: Any, graphs: tuple[G
 
 def _meant(weighed: Weighed, seed: int) -> Meant | None:
     """The programs with stored numbers read as they are meant: asked only where they differ, or where weights have no
-    partner; taken only where they come together by that, or where all that is stored is read and they still part, by
-    more than rounding: what a reading leaves may be its own."""
+    partner, or are further apart than float64 rounds; taken only where they come together by that, or where all that is
+    stored is read and they still part, by more than rounding: what a reading leaves may be its own."""
     relation, differ = weighed.relation, apart(weighed.graphs, weighed.values)
     if not differ and not relation.unpaired_left and not relation.unpaired_right:
-        return None
+        gap = max(difference_of_roots(weighed.graphs, weighed.values), default=0.0)
+        found = meant(weighed.graphs, relation, seed) if gap > _NOISE else None
+        nearer = found is not None and max(difference_of_roots(found.graphs, found.values)) < gap / _NEARER
+        return found if nearer else None
     found = meant(weighed.graphs, relation, seed)
     if found is None or (not found.differs and (differ or found.readings)):
         return found

@@ -13,6 +13,7 @@ from samesame.capture import capture
 from samesame.capture.lists import one_by_one
 from samesame.capture.ordinary import ordinary
 from samesame.capture.tape import as_meant
+from samesame.evidence import Rung
 from samesame.graph import TensorType
 from samesame.operators.execute import execute
 
@@ -141,6 +142,33 @@ def test_one_hot_labels_where_gradients_are_computed():
     inputs = torch.randn(5, 4), torch.randn(6, 5), torch.tensor([0, 3, 1, 2, 2, 1])
     assert check(by_hand, torchs, inputs).verdict == "same"
     assert check(by_hand, partial(torchs, scale=1.01), inputs).verdict == "different"
+
+
+@pytest.mark.parametrize("beta, threshold, verdict", [
+    (1, 20, "same"), (2, 20, "same"), (1, 19, "undecided"), (-1, 20, "undecided"),
+])
+def test_the_slope_of_softplus_is_the_sigmoid_but_for_its_guard(beta, threshold, verdict):
+    """Which is left out, and said, where it is too far away to matter."""
+    def slope(x):
+        return torch.func.grad(lambda z: F.softplus(z, beta, threshold).sum())(x)
+
+    found = check(slope, lambda x: torch.sigmoid(beta * x), (torch.randn(3, 4),))
+    assert found.verdict == verdict
+    assert ("softplus's slope" in str(found)) is (verdict == "same")
+
+
+@pytest.mark.parametrize("times, verdict", [(1.0, "same"), (1 + 1e-8, "undecided")])
+def test_a_mean_over_five_rounds_in_its_gradient_less_than_an_output_shows(times, verdict):
+    """Torch works out 1/5 in float32; in a small step that is less than outputs may differ by, and still no proof."""
+    def by_torch(w, x):
+        return w - 0.001 * torch.func.grad(lambda v: (x @ v).tanh().mean())(w)
+
+    def by_hand(w, x):
+        return w - 0.001 * times * (x.T @ (1 - (x @ w).tanh().square())) / len(x)
+
+    found = check(by_torch, by_hand, (torch.randn(4), torch.randn(5, 4)))
+    assert found.verdict == verdict
+    assert found.evidence is (Rung.ROUNDED if verdict == "same" else Rung.UNDECIDED)
 
 
 def test_an_epsilon_that_torch_rounds_to_float32_is_the_decimal_that_was_written():

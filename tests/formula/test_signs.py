@@ -6,7 +6,26 @@ import pytest
 
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import Proved, prove_equal
-from samesame.formula.expr import Max, Size, Sum, and_, const, eq, exp, index, lt, not_, numeric, power, where
+from samesame.formula.expr import (
+    Leaf,
+    Load,
+    Max,
+    Size,
+    Sum,
+    and_,
+    const,
+    eq,
+    exp,
+    index,
+    log,
+    lt,
+    maximum,
+    minimum,
+    not_,
+    numeric,
+    power,
+    where,
+)
 from samesame.formula.laws import LAWS
 from samesame.formula.normal import normal
 from samesame.formula.signs import is_nonnegative, is_positive
@@ -73,6 +92,54 @@ def test_a_maximum_over_both_halves_of_a_row_is_over_something_and_over_one_half
 
     assert not any("at least one element" in said for said in conditions(const(-10000)))
     assert any("at least one element" in said for said in conditions(constant(float("-inf"))))
+
+
+PLACE, BEYOND = (Load(Leaf("a", (N,), "int", (0, last)), (index(N),)) for last in (3, 4))
+
+
+@pytest.mark.parametrize("less, place, seen, sign", [
+    (0, PLACE, None, True), (0, const(2), None, True), (-1, PLACE, None, True),
+    (0, BEYOND, None, False),                                            # may be no place of the row
+    (Fraction(1, 100), PLACE, None, False),
+    (0, PLACE, leaf("m", (4,), "bool"), False),                          # may be left out of the sum
+])
+@pytest.mark.parametrize("heat", [1, Fraction(3, 100)])
+def test_no_element_of_a_row_exceeds_the_logarithm_of_the_sum_of_its_exponentials(less, place, seen, sign, heat):
+    row = leaf("row", (4,))
+    total = Sum(4, lambda k: exp(row[k] / heat) if seen is None else where(seen[k], exp(row[k] / heat), 0))
+    rest = heat * log(total) - row[place] - less
+    assert signs(rest)[0] is sign
+    assert signs(-rest)[0] is False
+    clamped = isinstance(prove_equal(minimum(maximum(-rest, -1), 0), maximum(-rest, -1)), Proved)
+    assert clamped is sign
+
+
+@pytest.mark.parametrize("total, sign", [
+    (lambda f: Sum(4, f), True), (lambda f: 3 * Sum(4, f), True), (lambda f: Sum(4, f) / 2, False),
+])
+def test_a_part_of_a_sum_of_exponentials_may_be_exceeded(total, sign):
+    row = leaf("row", (4,))
+    assert signs(log(total(lambda k: exp(row[k]))) - row[PLACE])[0] is sign
+    if sign:
+        assert not signs(log(total(lambda k: exp(row[k]))) - 2 * row[PLACE])[0]
+
+
+def test_what_is_taken_off_a_sum_of_exponentials_counts():
+    row = leaf("row", (4,))
+    squares, product = Sum(4, lambda k: exp(2 * row[k])), Sum((4, 4), lambda k, m: exp(row[k] + row[m]))
+    assert signs(log(squares + 1) - 2 * row[PLACE])[0]
+    assert signs(squares - product / 4 + 1) == (True, True)
+    assert not signs(log(squares - product / 4 + 1) - 2 * row[PLACE])[0]
+
+
+def test_what_exceeds_each_of_several_exceeds_their_maximum():
+    row = index(N)
+    pieces = [x[row] * x[row], Sum(M, lambda j: exp(z[row, j]))]
+    assert signs(pieces[0] + pieces[1] - maximum(*pieces))[0]
+    assert not signs(pieces[0] + pieces[1] - 1 - maximum(*pieces))[0]
+    assert not signs(pieces[0] - maximum(*pieces))[0]
+    assert not signs(pieces[0] + pieces[1] - 2 * maximum(*pieces))[0]
+    assert signs(maximum(x[row], -1) + 1)[0] and not signs(maximum(x[row], -1) + Fraction(1, 2))[0]
 
 
 @pytest.mark.parametrize("least", [1, 2, 3, 4])

@@ -470,6 +470,8 @@ OWN: Samples = {
     ],
     # indexing
     "aten.gelu_backward.default": lambda: [(r(3, 4), r(3, 4)), (r(7), r(7), {"approximate": "tanh"})],
+    "aten.softplus_backward.default": lambda: [
+        (r(3, 4), 5 * r(3, 4), 2, 3), (torch.ones(3).double(), torch.tensor([-19.0, 19, 21]).double(), 1, 20)],
     **{f"aten.{name}_backward.default": lambda: [
         (r(3, 4), r(3, 4), 0.5), (r(3), torch.tensor([0.5, -0.5, 0]).double(), 0.5)]
        for name in ("hardshrink", "softshrink")},

@@ -355,6 +355,7 @@ CONSTANTS: list[Call] = [
 
 INDEXING: list[Call] = [
     ("aten.gelu_backward.default", lambda B, T: (real(B, T), real(B, T))),
+    ("aten.softplus_backward.default", lambda B, T: (real(B, T), real(B, T), 1, 20)),
     ("aten._softmax_backward_data.default", lambda B, T: (real(B, T), pos(B, T), 1, torch.float64)),
     ("aten._log_softmax_backward_data.default", lambda B, T: (real(B, T), real(B, T), 1, torch.float64)),
     ("aten.native_layer_norm_backward.default",

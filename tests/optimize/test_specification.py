@@ -110,6 +110,7 @@ STEPS = {
                                   F.leaky_relu(a, 0.2), F.threshold(a, 0.1, 20.0), F.hardshrink(a),
                                   F.softshrink(a, 0.3), F.glu(a), (3 * a).frac(), torch.sgn(a), torch.negative(a)),
                        x(3, 4)),
+    "of a softplus, back": (lambda a, b: torch.ops.aten.softplus_backward(a, 9 * b, 2, 3), x(3, 4), x(3, 4)),
     "of slopes": (lambda a, b, w: (F.prelu(a, w), F.prelu(a, w[:1]), F.prelu(b, w),
                                     torch._prelu_kernel(a, w[:, None])), x(2, 3, 4), x(2, 3), x(3)),
     "of several": (lambda a, b, c: (torch.addcmul(a, b, c, value=0.5), torch.addcdiv(a, b, 2 + c.abs(), value=-2),

@@ -1,8 +1,9 @@
 """Derivatives: what autograd runs, in plain operators, each with the line that it is a derivative of.
 
 Most derivatives that autograd computes are operators of their own (`gelu_backward`, `native_layer_norm_backward`) that
-torch can also write in terms of others. The others have meanings, so a recorder opens them on the spot. Where torch's
-own way has no meaning either, OURS has one.
+torch can also write in terms of others. The others have meanings, so a recorder opens them on the spot; not where the
+derivative has a guard, which is known as one only while it is whole (`operators/ideal`). Where torch's own way has no
+meaning either, OURS has one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from torch._ops import OpOverload
 from torch.autograd.graph import _engine_run_backward
 
 from samesame.graph import NOWHERE, Origin
+from samesame.operators.ideal import is_guarded
 from samesame.programs.origins import users_line
 
 LEADS_BACK = _engine_run_backward.__code__
@@ -60,10 +62,13 @@ OURS: dict[str, Callable[..., Any]] = {
 
 @cache
 def derivative(operation: OpOverload) -> Callable[..., Any] | None:
-    """What computes a derivative in plain operators; None for an operator that is none, or cannot be opened."""
+    """What computes a derivative in plain operators; None for an operator that is none, stays whole, or cannot be
+    opened."""
     own = OURS.get(str(operation))
     if own is not None or operation.namespace != "aten" or not operation._opname.endswith(ENDINGS):
         return own
+    if is_guarded(str(operation)):
+        return None
     return decomposition_table.get(operation)
 
 

@@ -1,9 +1,9 @@
 """Counting with the solver: whether the guarded occurrences of a body cancel at every point.
 
 Comparisons of reals are no longer opaque here: each atom is some real number, of its sign where that is known, and a
-form is a polynomial in them, so x > 0, −x > 0 and x = 0 exclude each other, max(x, y) agrees with its two spellings at
-x = y, and what is above exp(y) is above 0. Logarithms of numbers are known to some places: what is above log 3 is above
-log 2."""
+form is a polynomial in them, so x > 0, −x > 0 and x = 0 exclude each other, max(x, y) is the larger one, and what is
+above exp(y) is above 0. Logarithms of numbers are known to some places: what is above log 3 is above log 2. Whoever
+compares logarithms compares what they are of: x > log 2 and exp(x) > 2 are the same."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import z3
 
 from samesame.formula.guards import Guards
 from samesame.formula.poly import Atom, IntegerAtom
-from samesame.formula.signs import is_nonnegative, is_positive
+from samesame.formula.signs import is_nonnegative, is_positive, piece_of
 from samesame.formula.smt import Indices, refuted
-from samesame.formula.terms import Apply, Form, Term, closed, of_atom, value_of
+from samesame.formula.terms import Apply, Form, Term, closed, laws, of_atom, subtract, value_of
 
 ROOM = Fraction(1, 10**9)   # more than float64 is off in the logarithm of a number that can be written down
 
@@ -28,7 +28,10 @@ class Reals(Indices):
 
     def boolean(self, a: Atom) -> Any:
         if isinstance(a, Apply) and a.head in ("positive", "zero"):
-            value = self.term(a.argument)
+            value, powers = self.term(a.argument), as_powers(a.argument)
+            if powers is not None:
+                other = self.term(powers)
+                self.tell((value > 0) == (other > 0), (value == 0) == (other == 0))
             return value > 0 if a.head == "positive" else value == 0
         return super().boolean(a)
 
@@ -55,7 +58,20 @@ class Reals(Indices):
         about = _logarithm(thing)
         if about is not None:
             self.tell(found > self.real(about - ROOM), found < self.real(about + ROOM))
+        if isinstance(thing, Apply) and thing.head == "max" and all(t.plain for t, _ in thing.argument.terms):
+            pieces = [self.term(piece_of(t)) for t, _ in thing.argument.terms]
+            self.tell(*(found >= piece for piece in pieces), z3.Or(*(found == piece for piece in pieces)))
         return found
+
+
+def as_powers(form: Form) -> Form | None:
+    """exp(a) − exp(b) for a − b, which has the same sign, where logarithms are among what is added or taken away."""
+    logarithms = [a for a in form.atoms() if isinstance(a, Apply) and a.head == "log"]
+    if not logarithms or not all(is_positive(a.argument) for a in logarithms):
+        return None
+    above = Form(tuple(part for part in form.terms if part[1] > 0))
+    below = Form(tuple((t, -c) for t, c in form.terms if c < 0))
+    return subtract(*(laws().apply("exp", side) for side in (above, below)))
 
 
 def _logarithm(thing: Term | Atom) -> Fraction | None:

@@ -2,11 +2,12 @@
 
 A form whose terms are all squares and positive things, with positive coefficients, is not negative. A variance has
 another sign in it, Σ f²/n − (Σ f)²/n², and is not negative either (Cauchy and Schwarz). So the variances in a form are
-taken out of it before the signs of the rest are asked."""
+taken out of it before the signs of the rest are asked. What is so with each piece of a maximum is so with the
+maximum; and log Σ exp(x) is no less than any x[j] of the row, so a log-probability is not above zero."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations
 from math import lcm
@@ -23,8 +24,9 @@ from samesame.formula.guards import (
     negation,
     solved,
 )
+from samesame.formula.inside import inner_polys
 from samesame.formula.poly import Atom, IntegerAtom, Var, at_least, variable
-from samesame.formula.rewrite import Draft, multiply, positive, rewritten, under
+from samesame.formula.rewrite import Draft, at_point, multiply, positive, rewritten, under
 from samesame.formula.terms import (
     MINUS_INFINITY,
     UNDEFINED,
@@ -33,9 +35,12 @@ from samesame.formula.terms import (
     Form,
     Symbol,
     Term,
+    add,
     as_poly,
     laws,
+    lone_atom,
     next_open,
+    of_atom,
     opened,
     scale,
     subtract,
@@ -102,7 +107,8 @@ def is_positive(form: Form) -> bool:
 @remember
 def is_nonnegative(form: Form) -> bool:
     """Whether the form is provably ≥ 0 wherever it is defined."""
-    return _all_nonnegative(_without_variances(form)) or _is_at_least(form, 0)
+    shown = _all_nonnegative(_without_variances(form)) or _is_at_least(form, 0)
+    return shown or _with_each_piece(form) or _exceeds_an_exponent(form)
 
 
 def _is_at_least(form: Form, least: int) -> bool:
@@ -164,6 +170,52 @@ def piece_of(term: Term) -> Form:
     (atom, _), *_ = term.factors
     assert isinstance(atom, Apply) and atom.head == "piece"
     return atom.argument
+
+
+# ---------------------------------------------------------------------------------------------- maxima and logarithms
+
+
+def _with_each_piece(form: Form) -> bool:
+    """Whether it is so with each piece of a maximum in place of that, which is one of them."""
+    found = _only(form, "max")
+    if found is None:
+        return False
+    atom, c = found
+    rest = subtract(form, scale(of_atom(atom), c))
+    pieces = (opened(t, next_open(t.free | rest.free))[2][0][0] for t, _ in atom.argument.terms)
+    return all(isinstance(p, Apply) and is_nonnegative(add(rest, scale(p.argument, c))) for p in pieces)
+
+
+def _exceeds_an_exponent(form: Form) -> bool:
+    """Whether a form is c·log Σ f − x for c > 0, or more, and Σ f / exp(x/c) no less than 1: one of the f is exp(x/c),
+    and none is below zero."""
+    found = _only(form, "log")
+    if found is None or found[1] < 0 or form.has(UNDEFINED) or form.has(MINUS_INFINITY):
+        return False
+    atom, c = found
+    if not is_positive(atom.argument):
+        return False
+    less = Form(tuple((t, d) for t, d in form.terms if d < 0 or not t.plain or t.factors))
+    quotient = laws().apply("exp", scale(less, 1 / c))
+    return _all_nonnegative(quotient) and any(d * value >= 1 for t, d in quotient.terms for value in _values_of(t))
+
+
+def _only(form: Form, head: str) -> tuple[Apply, Fraction] | None:
+    """The one function of this name, but for such of numbers, that a form has as a term by itself; its coefficient."""
+    found = [(a, c) for t, c in form.terms if isinstance(a := lone_atom(Form(((t, Fraction(1)),)), head), Apply)]
+    found = [(a, c) for a, c in found if value_of(a.argument) is None]
+    return found[0] if len(found) == 1 else None
+
+
+def _values_of(term: Term) -> Iterator[Fraction]:
+    """What a sum adds at some of its points, where that is a number: at indices that stand in it beside its own."""
+    if len(term.bound) != 1:
+        return
+    (v,) = term.bound
+    for place in dict.fromkeys(p for a, _ in term.factors for *_, p in inner_polys(a) if v not in p.free):
+        value = value_of(at_point(term, v, place))
+        if value is not None:
+            yield value
 
 
 # ------------------------------------------------------------------------------------------------------------ variances

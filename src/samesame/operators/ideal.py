@@ -39,7 +39,7 @@ FILLING = frozenset(
     ]
 )
 # Operators with any such guard, so that a second attempt is made only where there is something to leave out.
-GUARDED = FILLING | {"aten.softplus", "aten.binary_cross_entropy"}
+GUARDED = FILLING | {"aten.softplus", "aten.softplus_backward", "aten.binary_cross_entropy"}
 
 
 def is_guarded(operator: str) -> bool:

@@ -179,12 +179,16 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
     return pointwise(lambda e: e / 2 * (1 + erf(e / sqrt(2))), x, kind="real")
 
 
+def is_far(beta: float | Expr, threshold: float | Expr) -> bool:
+    """Whether a softplus with this slope is all but a line above this threshold."""
+    return not isinstance(beta, Expr) and not isinstance(threshold, Expr) and beta > 0 and threshold >= 20
+
+
 @meaning("aten.softplus")
 def softplus(x: Tensor, beta: float | Expr = 1, threshold: float | Expr = 20) -> Tensor:
     """log(1 + exp(βx)) / β; x itself where βx is above the threshold, as torch defines it."""
     b = constant(beta)
-    ordinary = not isinstance(beta, Expr) and not isinstance(threshold, Expr) and beta > 0 and threshold >= 20
-    if ordinary and leaves_out("softplus read as log(1 + exp x) above its threshold, 2.1e-9 less"):
+    if is_far(beta, threshold) and leaves_out("softplus read as log(1 + exp x) above its threshold, 2.1e-9 less"):
         return pointwise(lambda e: softplus_of(b * e) / b, x, kind="real")
     return pointwise(lambda e: where(lt(constant(threshold), b * e), e, softplus_of(b * e) / b), x, kind="real")
 

@@ -135,6 +135,17 @@ def gelu(r: Reader, x: Value, *, approximate: str = "none") -> Value:
     return r.pointwise(partial(f.fn, "gelu_tanh" if approximate == "tanh" else "gelu"), x)
 
 
+@row("aten.softplus_backward")
+def softplus_backward(r: Reader, grad: Value, x: Value, beta: float, threshold: float) -> Value:
+    def slope(g: Form, a: Form) -> Form:
+        steep = scaled(a, exact(beta))
+        z = f.fn("exp", steep)
+        below = f.times(g, z, f.power(f.plus(z, number(1)), -1))
+        return f.where(f.compare("<", number(exact(threshold)), steep), g, below)
+
+    return r.pointwise(slope, real(r, grad), real(r, x))
+
+
 @row("aten.elu")
 def elu(r: Reader, x: Value, alpha: float = 1, scale: float = 1, input_scale: float | Fraction = 1) -> Value:
     if (alpha, scale, input_scale) == (1, 1, 1):

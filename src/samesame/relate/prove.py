@@ -52,6 +52,7 @@ BESIDE_A_TEST = 1.0         # for a block with a kernel: without a proof it is t
 SELECTING = frozenset(("aten.topk", "aten.sort", "aten.argsort", "aten.argmax", "aten.argmin", "aten.max", "aten.min"))
 TOO_NEAR = "it is not true of all tensors that could stand where it begins"
 HOPELESS = "it would take more of {} than that equal arguments give equal results"
+UNGUARDED = (True, False)   # a reading: without guards, and with what masks put in as the number that it is
 Outcome = Proved | NotProved
 Way = Callable[[Block, Tensor, Tensor], Outcome]
 
@@ -247,15 +248,12 @@ class Prover:
         return replace(outcome, rung=Rung.TESTED, detail="; ".join(kernels))
 
     def _proved(self, block: Block) -> Evidence | str:
-        """As it is written; else with what masks put in as −∞, or without guards, or both."""
-        outcome = self._prove_as_read(block, self._by_what_is_left)
-        for ideal, hidden in _readings(block) if isinstance(outcome, str) else ():
-            with idealised() if ideal else nullcontext(), hiding() if hidden else nullcontext():
-                found = self._prove_as_read(block, self._by_all_means)
-            if isinstance(found, Evidence):
-                self.ideal |= {block.key} if ideal else set()
-                self.hidden |= {block.key} if hidden else set()
-                return found
+        """As it is written; else with what masks put in as −∞, or without guards, or both. Without guards first, where
+        the same were left out before: that is said anyhow, and what is so only then takes long to fail."""
+        first = [UNGUARDED] if self._was_unguarded(block) else []
+        outcome = self._read_otherwise(block, first) or self._prove_as_read(block, self._by_what_is_left)
+        if isinstance(outcome, str):
+            outcome = self._read_otherwise(block, (way for way in _readings(block) if way not in first)) or outcome
         if isinstance(outcome, str) and sum(packet(node.operator) in SELECTING for node in block.graph.nodes) > 1:
             with untied() as told:
                 found = self._prove_as_read(block, self._by_all_means)
@@ -263,6 +261,23 @@ class Prover:
                 self.untied.add(block.key)
                 return replace(found, conditions=(*found.conditions, *sorted(told, key=str)))
         return outcome
+
+    def _read_otherwise(self, block: Block, ways: Iterable[tuple[bool, bool]]) -> Evidence | None:
+        """By the first of these readings, without guards or with what masks put in as −∞, that has a proof."""
+        for ideal, hidden in ways:
+            with idealised() if ideal else nullcontext(), hiding() if hidden else nullcontext():
+                found = self._prove_as_read(block, self._by_all_means)
+            if isinstance(found, Evidence):
+                self.ideal |= {block.key} if ideal else set()
+                self.hidden |= {block.key} if hidden else set()
+                return found
+        return None
+
+    def _was_unguarded(self, block: Block) -> bool:
+        """Were the guards of its operators left out in a proof before?"""
+        before = (self.rules[key].block for key in self.ideal if key in self.rules)
+        guards = _guards(block)
+        return bool(guards) and guards <= {guard for proved in before for guard in _guards(proved)}
 
     @contextmanager
     def reading(self, key: str) -> Iterator[None]:
@@ -387,9 +402,14 @@ def _as_picked(side: Tensor) -> Tensor:
     return tensor(side.shape, lambda *i: with_values(side[i]), side.kind)
 
 
+def _guards(block: Block) -> set[str]:
+    """Its operators that have guards."""
+    return {packet(node.operator) for node in block.graph.nodes if is_guarded(node.operator)}
+
+
 def _readings(block: Block) -> list[tuple[bool, bool]]:
     """Other ways to read a block: without guards, and with what masks put in as −∞."""
-    guarded = any(is_guarded(node.operator) for node in block.graph.nodes)
+    guarded = bool(_guards(block))
     hides = may_hide(block.graph)
     return [(ideal, hidden) for ideal in (False, True) for hidden in (True, False)
             if (ideal or hidden) and (guarded or not ideal) and (hides or not hidden)]
