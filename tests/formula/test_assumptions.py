@@ -167,3 +167,8 @@ def test_only_what_is_said_elsewhere_is_left_out():
     assert simplified([holds(le(0, x[i]), m[i]), level]) == (level,)
     assert simplified([holds(lt(0, y[i])), level]) == (holds(lt(0, y[i])), level)
     assert isinstance(above, Holds)
+
+
+def test_the_end_of_all_integers_is_no_bound_to_speak_of() -> None:
+    assert str(Within("lengths", 1, 2**63 - 1)) == "1 ≤ lengths"
+    assert str(Within("labels", 0, 9)) == "0 ≤ labels ≤ 9"

@@ -130,6 +130,9 @@ class Holds(Assumption):
         return {"holds": dag.encoded((self.that, self.where, self.of)), "kind": self.kind}
 
 
+WIDEST = 2**63 - 1                                         # no integer of any dtype is larger
+
+
 @dataclass(frozen=True, slots=True)
 class Within(Assumption):
     """The elements of an integer tensor lie in a range; `of_labels`: they are classes, and those that a loss ignores
@@ -142,7 +145,8 @@ class Within(Assumption):
     called: str = ""
 
     def __str__(self) -> str:
-        text = f"{size_text(self.low)} ≤ {self.called or self.name} ≤ {size_text(self.high)}"
+        below = "" if self.high == WIDEST else f" ≤ {size_text(self.high)}"
+        text = f"{size_text(self.low)} ≤ {self.called or self.name}{below}"
         return f"labels are classes, {text}; those that a loss ignores are not covered" if self.of_labels else text
 
     @property
