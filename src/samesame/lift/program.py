@@ -173,12 +173,12 @@ class Attempt:
         held: Any = self.example.input(name) if self.example is not None else None
         if held is None or held.dtype.is_floating_point or not held.numel():
             return False
-        return bool(np.any(np.asarray(drawn) < 0)) and bool((held >= 0).all())
+        return bool(np.any(np.asarray(drawn) < 0)) and bool((plain(held) >= 0).all())
 
     def has_some_below_zero(self, name: str) -> bool:
         """Whether a tensor holds integers in the example, some of which are below 0."""
         held: Any = self.example.input(name) if self.example is not None else None
-        return held is not None and not held.dtype.is_floating_point and bool((held < 0).any())
+        return held is not None and not held.dtype.is_floating_point and bool((plain(held) < 0).any())
 
     def has_all_above_zero(self, name: str) -> bool:
         """Whether a tensor holds reals in the example, each above 0."""
@@ -188,7 +188,7 @@ class Attempt:
     def has_none_below_one(self, name: str) -> bool:
         """Whether a tensor holds integers in the example, none of which is below 1."""
         held: Any = self.example.input(name) if self.example is not None else None
-        return held is not None and not held.dtype.is_floating_point and held.numel() > 0 and bool((held >= 1).all())
+        return held is not None and not held.dtype.is_floating_point and held.numel() > 0 and bool((plain(held) >= 1).all())
 
     @property
     def rank(self) -> tuple[int, ...]:
