@@ -36,7 +36,7 @@ from samesame.operators.execute import execute
 from samesame.operators.hiding import HIDDEN
 from samesame.operators.hiding import told as told_of_hidden
 from samesame.operators.numbers import LOWEST
-from samesame.operators.provisos import is_of_nothing, provisos
+from samesame.operators.provisos import provisos
 from samesame.operators.table import packet
 from samesame.relate.arrangement import in_common
 from samesame.relate.carried import carried, counted
@@ -247,7 +247,7 @@ def _establish(
         if book.closed and verdict.verdict == "same" and not verdict.only and relating.leads_to_outputs():
             forms = () if read is None else [read.form(k, recorded[k]) for k in (0, 1)]
             verdict.certificate = certificate(relating, verdict, forms)
-        if verdict.verdict == "same" and not run.over and not any(map(is_of_nothing, conditions)):
+        if verdict.verdict == "same" and not run.over:
             verdict.only += with_hidden_rows(as_drawn, taken[0])   # a certificate lists the conditions behind it
     with run.during("diagnose"):
         if verdict.verdict == "different" and not verdict.sizes.apart and differ:

@@ -6,7 +6,7 @@ from samesame.formula.assumptions import COUNT, Holds
 from samesame.formula.at_random import at_random
 from samesame.formula.effort import spending
 from samesame.formula.equal import Budget, Proved, prove_equal
-from samesame.formula.expr import Sum, exp, where
+from samesame.formula.expr import Sum, and_, eq, exp, not_, where
 from samesame.formula.laws import LAWS
 from samesame.formula.masked_divisors import is_seen_not_to_vanish
 from samesame.formula.normal import normal
@@ -78,3 +78,13 @@ def test_a_product_of_sums_is_read_sum_by_sum():
         assert a and b and both == pytest.approx(a * b)
         assert at_random(normal(x * x * y * y * x)) == pytest.approx(a**3 * b**2)
         assert at_random(normal(tied)) == pytest.approx(sum(at_random(normal(part)) for part in parts))
+
+
+def test_where_neither_side_divides_nothing_is_excused():
+    """What counts where the condition of the quotients does not hold is compared without them."""
+    c, n, x, v = leaf("c", (), "bool")[()], over(lambda j: 1), over(lambda j: X[j]), over(lambda j: X[j] ** 2)
+    left, right = where(c, x * n / n, 0), where(c, x * v / v, 0)
+    assert isinstance(prove_equal(left, right), Proved)
+    elsewhere = where(and_(not_(c), eq(n, 0)), 1, 0)
+    for other in (left + elsewhere, left + where(eq(n, 0), 1, 0)):
+        assert not isinstance(prove_equal(other, right, budget=Budget(seconds=0.5)), Proved)

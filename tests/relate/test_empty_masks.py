@@ -73,3 +73,30 @@ def test_what_the_left_program_alone_makes_of_a_row_that_is_hidden_whole():
     more = check(lambda s, t: (hidden(s, t).softmax(-1), hidden(s, t).softmax(-1) * 0 + s),
                  lambda s, t: (by_hand(s, t), s.clone()), inputs)
     assert more.verdict == "same" and more.only != []
+
+
+def test_a_count_in_one_output_leaves_the_rows_of_another_to_be_spoken_of():
+    """The first output is none where a mask leaves nothing, on either side; the second is none on the left alone."""
+
+    def left(x: torch.Tensor, m: torch.Tensor, z: torch.Tensor, b: torch.Tensor):
+        n, s = m.sum(-1), torch.where(m, x, 0).sum(-1)
+        return s * n / n, torch.where(b, z, 0).sum(-1) / b.sum(-1)
+
+    def right(x: torch.Tensor, m: torch.Tensor, z: torch.Tensor, b: torch.Tensor):
+        s, v = (torch.where(m, e, 0).sum(-1) for e in (x, x * x))
+        return s * v / v, torch.where(b, z, 0).sum(-1) / b.sum(-1).clamp(min=1)
+
+    masks = [torch.tensor([[1, 1, 0, 1, 0], [0, 1, 1, 1, 1], [0, 0, 1, 0, 1]]) > 0 for _ in range(2)]
+    found = check(left, right, (torch.randn(3, 5), masks[0], torch.randn(3, 5), masks[1]), timeout=20)
+    assert found.verdict == "same"
+    assert any("no row of b is False throughout" in words for words in found.only), found.only
+
+
+def test_a_maximum_over_nothing_is_below_what_it_is_clamped_at():
+    def largest(x: torch.Tensor, m: torch.Tensor) -> torch.Tensor:
+        return x.square().masked_fill(m, float("-inf")).amax(-1)
+
+    mask = torch.tensor([[0, 1, 0, 1], [1, 1, 0, 0]]) > 0
+    found = check(lambda x, m: largest(x, m).relu() + 1, lambda x, m: largest(x, m) + 1, (torch.randn(2, 4), mask),
+                  timeout=4)
+    assert found.verdict != "same" or any("maximum" in words for words in found.only)

@@ -39,3 +39,20 @@ def test_no_other_guard_is_left_out(monkeypatch):
                      lambda x, y: (torch.sigmoid(x), F.softplus(2 * y) / 2))
     assert found.verdict == "same"
     assert "softplus's slope" in str(found) and "log(1 + exp x)" not in str(found)
+
+
+def test_the_headline_says_that_a_softplus_is_read_beyond_its_threshold():
+    """Above 20 the slope is 1, and what is left of it nothing."""
+
+    def slope(x: torch.Tensor) -> torch.Tensor:
+        return torch.func.grad(lambda z: F.softplus(z).sum())(x)
+
+    found = check(lambda x: (1 - slope(x)) * x.exp(), torch.sigmoid, (torch.randn(3, 4),), timeout=20)
+    assert found.verdict == "same"
+    assert found.only[-1].startswith("if softplus's slope is read above its threshold as below it, 2.1e-09 less")
+
+
+def test_a_softplus_that_is_far_from_its_line_is_not_read_so():
+    found = check(lambda x: F.softplus(x, 1e-9), lambda x: torch.log1p((1e-9 * x).exp()) / 1e-9, (torch.randn(3),),
+                  timeout=4)
+    assert found.verdict != "same"

@@ -406,7 +406,7 @@ def clear_denominators(form: Form) -> Form:
 
 def _cancels_over_masks(form: Form, left: Form, right: Form) -> bool:
     """Whether the difference of the sides times what both divide by over what masks leave is nothing."""
-    masks = masks_of(left, right)
+    masks = masks_of(left, right, _shared_guards(form))
     with unassumed() as counts:
         for _ in range(ROUNDS if masks else 0):
             divisor = masked_divisor(form, masks)

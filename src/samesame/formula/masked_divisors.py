@@ -15,7 +15,7 @@ from samesame.formula.assumptions import COUNT
 from samesame.formula.at_random import may_be_equal
 from samesame.formula.effort import assume, remember
 from samesame.formula.functions import power
-from samesame.formula.guards import Guards
+from samesame.formula.guards import Guards, Literal
 from samesame.formula.poly import Atom
 from samesame.formula.rewrite import Draft, under
 from samesame.formula.shares import divided_by
@@ -25,11 +25,12 @@ from samesame.formula.terms import Apply, Form, Term, apart, closed, form_of, ne
 Mask = Term                                                # the sum of 1 over what it leaves
 
 
-def masks_of(left: Form, right: Form) -> frozenset[Mask]:
-    """The masks of which each side divides, under equal conditions, by a sum that is empty where these are."""
+def masks_of(left: Form, right: Form, everywhere: Collection[Literal]) -> frozenset[Mask]:
+    """The masks of which each side divides, under equal conditions, by a sum that is empty where these are. All that
+    the sides differ in stands under these conditions: what counts where neither divides is no quotient."""
     mine, yours = ({(mask, guards) for atom, guards in divided_by(side) for mask in _emptying(atom)}
                    for side in (left, right))
-    return frozenset(mask for mask, _ in mine & yours)
+    return frozenset(mask for mask, guards in mine & yours if all(g in everywhere for g in guards))
 
 
 def masked_divisor(form: Form, masks: Collection[Mask]) -> Apply | None:

@@ -176,9 +176,9 @@ def piece_of(term: Term) -> Form:
 
 
 def _with_each_piece(form: Form) -> bool:
-    """Whether it is so with each piece of a maximum in place of that, which is one of them."""
+    """Whether it is so with each piece of a maximum in place of that, which is one of them if there is one at least."""
     found = _only(form, "max")
-    if found is None:
+    if found is None or not any(t.plain for t, _ in found[0].argument.terms):
         return False
     atom, c = found
     rest = subtract(form, scale(of_atom(atom), c))

@@ -188,7 +188,9 @@ class Attempt:
     def has_none_below_one(self, name: str) -> bool:
         """Whether a tensor holds integers in the example, none of which is below 1."""
         held: Any = self.example.input(name) if self.example is not None else None
-        return held is not None and not held.dtype.is_floating_point and held.numel() > 0 and bool((plain(held) >= 1).all())
+        if held is None or held.dtype.is_floating_point or not held.numel():
+            return False
+        return bool((plain(held) >= 1).all())
 
     @property
     def rank(self) -> tuple[int, ...]:

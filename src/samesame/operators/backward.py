@@ -12,10 +12,9 @@ from fractions import Fraction
 from samesame.formula.expr import PI, Expr, Unsupported, and_, eq, erf, exp, le, lt, not_, sqrt, where
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
-from samesame.operators.ideal import leaves_out
 from samesame.operators.normalisation import last_dimensions
 from samesame.operators.numbers import constant
-from samesame.operators.pointwise import is_far, sigmoid, tanh, times
+from samesame.operators.pointwise import line_left_out, sigmoid, tanh, times
 from samesame.operators.reduction import mean, sum_
 from samesame.operators.shapes import agreeing, folded, pointwise
 from samesame.operators.table import meaning
@@ -42,7 +41,7 @@ def gelu_backward(grad: Tensor, x: Tensor, *, approximate: str = "none") -> Tens
 def softplus_backward(grad: Tensor, x: Tensor, beta: float | Expr, threshold: float | Expr) -> Tensor:
     """grad · σ(βx); grad itself where βx is above the threshold, where softplus is a line."""
     b, line = constant(beta), constant(threshold)
-    if is_far(beta, threshold) and leaves_out("softplus's slope read as sigmoid x above its threshold, 2.1e-9 less"):
+    if line_left_out("softplus's slope", beta, threshold):
         return pointwise(lambda g, e: g * sigmoid(b * e), grad, x, kind="real")
     return pointwise(lambda g, e: where(lt(line, b * e), g, g * sigmoid(b * e)), grad, x, kind="real")
 

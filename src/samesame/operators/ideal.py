@@ -62,10 +62,10 @@ def is_ideal() -> bool:
     return _ideal.get()
 
 
-def leaves_out(condition: str) -> bool:
+def leaves_out(condition: str | Said) -> bool:
     """Whether a guard is to be left out; if so, the condition under which that makes no difference is recorded."""
     if _ideal.get():
-        record(Said("guard", condition))
+        record(condition if isinstance(condition, Said) else Said("guard", condition))
     return _ideal.get()
 
 

@@ -7,6 +7,7 @@ from a fraction to an integer (which cuts it off).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -58,6 +59,7 @@ from samesame.operators.clamped import holds
 from samesame.operators.ideal import leaves_out
 from samesame.operators.movement import chunk, identity
 from samesame.operators.numbers import LOWEST, constant, hidden_product, is_no_limit
+from samesame.operators.provisos import beyond
 from samesame.operators.shapes import NARROW, as_tensor, joined, kind_of, lower_bound, pointwise, untold
 from samesame.operators.table import join, meaning
 
@@ -179,16 +181,22 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
     return pointwise(lambda e: e / 2 * (1 + erf(e / sqrt(2))), x, kind="real")
 
 
-def is_far(beta: float | Expr, threshold: float | Expr) -> bool:
-    """Whether a softplus with this slope is all but a line above this threshold."""
-    return not isinstance(beta, Expr) and not isinstance(threshold, Expr) and beta > 0 and threshold >= 20
+ALL_BUT = 1e-8                                            # by how much a softplus may be more than its line
+
+
+def line_left_out(what: str, beta: float | Expr, threshold: float | Expr) -> bool:
+    """Whether that a softplus is a line above its threshold is to be left out, where it all but is one."""
+    if isinstance(beta, Expr) or isinstance(threshold, Expr) or beta <= 0 or threshold < 20:
+        return False
+    less = math.exp(-threshold) / min(beta, 1.0)
+    return less <= ALL_BUT and leaves_out(beyond(what, less))
 
 
 @meaning("aten.softplus")
 def softplus(x: Tensor, beta: float | Expr = 1, threshold: float | Expr = 20) -> Tensor:
     """log(1 + exp(βx)) / β; x itself where βx is above the threshold, as torch defines it."""
     b = constant(beta)
-    if is_far(beta, threshold) and leaves_out("softplus read as log(1 + exp x) above its threshold, 2.1e-9 less"):
+    if line_left_out("softplus", beta, threshold):
         return pointwise(lambda e: softplus_of(b * e) / b, x, kind="real")
     return pointwise(lambda e: where(lt(constant(threshold), b * e), e, softplus_of(b * e) / b), x, kind="real")
 

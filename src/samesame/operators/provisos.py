@@ -23,14 +23,14 @@ def rising(what: str) -> Said:
     return Said(_PROVISO, f"the rows that {what} looks in are in rising order")
 
 
+def beyond(what: str, less: float) -> Said:
+    """A function that is a line beyond a threshold is read as what it is below; `less` by how much a line that is."""
+    return Said(_PROVISO, f"{what} is read above its threshold as below it, {less:.2g} less")
+
+
 def provisos(assumptions: Iterable[Assumption]) -> list[str]:
     """What a headline is to say of what proofs took for granted, each once."""
     return list(dict.fromkeys(text for one in assumptions if (text := _told(one))))
-
-
-def is_of_nothing(one: Assumption) -> bool:
-    """Does it say that something is left of what is counted, or what a maximum is over?"""
-    return isinstance(one, Holds) and one.kind in (SOME, COUNT)
 
 
 def _told(one: Assumption) -> str:

@@ -20,7 +20,7 @@ import torch
 from samesame import evaluator
 from samesame.evidence import LADDER, Evidence, Rung, SamesameError
 from samesame.formula import assumptions, dag
-from samesame.formula.assumptions import COUNT, Holds
+from samesame.formula.assumptions import COUNT, OF_MAXIMA, Holds
 from samesame.formula.expr import Unsupported
 from samesame.formula.selected import untied
 from samesame.formula.sizes import decoded, encoded, size_text
@@ -254,6 +254,9 @@ def second_opinion(rule: Rule) -> str:
             break
         refuted = found
     else:
+        assert rule.evidence is not None
+        if any(isinstance(one, Holds) and one.kind in OF_MAXIMA for one in rule.evidence.conditions):
+            return "cannot tell (it holds where maxima are over at least one element)"
         raise Disagreement(f"the provers disagree on rule {rule.name}: {rule.evidence}; {refuted}")
     if isinstance(found, evaluator.Cannot):
         return f"cannot tell ({found.reason})"
