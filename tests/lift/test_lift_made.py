@@ -27,6 +27,8 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     ("centred", "by_what_it_is_made_of", "same"),
     ("centred", "by_itself", "same"),
     ("centred", "with_another_sign", "different"),
+    ("unnamed", "by_what_it_is_made_of", "same"),
+    ("unnamed", "with_another_sign", "different"),
     ("masked", "by_its_mask", "undecided"),               # an infinity, which the kernel's formula does not count with
     ("in_place", "of_what_it_was", "undecided"),          # equal, but what is written in place is not followed
     ("in_place", "of_what_it_became", "different"),

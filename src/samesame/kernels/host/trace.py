@@ -445,19 +445,19 @@ class Host:
     def captured(self, returned: Any, refused: tuple[str, ...], assume: Sequence[Contract]) -> Captured:
         claims = [read_contract(contract, self.said, self.sizes.ask) for contract in assume]
         leaves, _ = tree_flatten_with_path(returned)
-        outputs = [(place_name((), path) or "0", self.view(leaf)) for path, leaf in leaves
-                   if isinstance(leaf, torch.Tensor)]
+        outputs = [(place_name((), path) or "0", self.view(x)) for path, x in leaves if isinstance(x, torch.Tensor)]
         claims = [replace(c, tensor=self.view(c.tensor)) if is_of_tensor(c) else c for c in claims]
         claims += self.reads.claims(self.passed(), self.view, {c.tensor.memory for c in claims if is_of_tensor(c)})
         for name, view in self.inputs.items():
             self.sizes.note_shape(name, view.shape)
+        made = {view.memory for step in self.prepared for view in step.results} - self.names.keys()
+        self.inputs |= {f"memory{view.memory}": view for view in self.passed() if view.memory in made}
         reading = self.sizes.finished()
         steps = tuple(read_step(step, reading) for step in self.steps)
         memories = tuple(
             Memory(number, self.names.get(number, f"memory{number}"), told["given"], told["contents"],
                    reading.number(told["elements"]), told["dtype"], told["origin"])
-            for number, told in self.memories.values()
-        )
+            for number, told in self.memories.values())
         inputs, parts, shown = (tuple((name, read(view, reading)) for name, view in views)
                                 for views in (self.inputs.items(), self.parts.items(), outputs))
         guards, unread = reading.guards()
