@@ -92,7 +92,7 @@ class Prover:
     hidden: set[str] = field(default_factory=set)
     untied: set[str] = field(default_factory=set)
     glances: dict[str, Attempt] = field(default_factory=dict)
-    hopeless: dict[tuple[str, bool, bool], bool] = field(default_factory=dict)
+    hopeless: dict[tuple[str, bool, bool, bool], bool] = field(default_factory=dict)
     short: set[str] = field(default_factory=set)
     alike: bool = False
 
@@ -337,7 +337,7 @@ class Prover:
     def _is_hopeless(self, block: Block, left: Tensor, right: Tensor) -> bool:
         """Does the claim take more than a proof knows of opaque operators, or of the tensors at its frontier? Asked of
         each block and reading once; where all has a formula, of a long one or when the normal form was seen to fail."""
-        key = block.key, is_untied(), is_hiding()
+        key = block.key, is_ideal(), is_untied(), is_hiding()
         if key in self.hopeless:
             return self.hopeless[key]
         unknown = _unknown(block, left, right)
