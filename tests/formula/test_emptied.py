@@ -183,7 +183,7 @@ def test_a_headline_says_that_rows_hidden_whole_are_left_out_where_the_sides_par
 def test_what_is_made_of_rows_that_are_no_numbers_is_another_matter():
     """NaN times 0 is NaN, and what stands elsewhere is 0: that both softmaxes are NaN there is not enough."""
     verdict = check(times_what_is_shown, where_shown, (torch.randn(2, 3), MASK))
-    assert verdict.verdict != "same" or verdict.only == ["if every maximum is over at least one element"]
+    assert verdict.verdict != "same" or "if every maximum is over at least one element" in verdict.only
     assert check(lambda x, m: plain(x, m) @ x.t(), lambda x, m: by_parts(x, m) @ x.t(),
                  (torch.randn(2, 3), MASK)).only == []
 

@@ -9,6 +9,7 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy, fully_shard
 from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+from torch.distributed.tensor import DTensor
 
 from samesame.evidence import Refinement, Refused
 from samesame.refine import refine
@@ -143,3 +144,28 @@ def test_a_second_step_gathers_what_the_first_has_left(wrapped):
 def test_a_second_step_at_another_rate_on_one_rank_is_found():
     assert stepped_twice("fully_shard", (0.1, 0.2)).verdict == "refines"      # nothing lies on the second rank
     assert stepped_twice("original", (0.1, 0.2)).verdict == "does not refine"
+
+
+class Decayed(Step):
+    """What a rank has of the weights is written before anything is gathered."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            for weight in self.net.parameters():
+                (weight.to_local() if isinstance(weight, DTensor) else weight).mul_(0.5)
+        return self.net(x).square().mean()
+
+
+@pytest.mark.parametrize("wrapped", ["fully_shard", "original"])
+def test_weights_that_are_written_before_they_are_gathered(wrapped):
+    def distributed(rank: int, ranks: int) -> nn.Module:
+        net = nn.Sequential(nn.Linear(3, 3))
+        if wrapped == "fully_shard":
+            fully_shard(net, mesh=init_device_mesh("cpu", (ranks,)))
+        else:
+            net = FullyShardedDataParallel(net, device_id=torch.device("cpu"), use_orig_params=True)
+        return Decayed(net)
+
+    found = refine(lambda: Decayed(nn.Sequential(nn.Linear(3, 3))), distributed, (torch.randn(4, 3),),
+                   relations={"x": "shard(0)"}, expected={"0": "partial(avg)"}, timeout=30)
+    assert found.verdict == "refines", plain_text(found)

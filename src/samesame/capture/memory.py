@@ -134,9 +134,10 @@ class Memory:
         """A tensor from outside, with this value, in which others lie: each is a run of its elements, from one on. What
         was known of these, and of their views, is known of its memory from here."""
         storages = [(self.view(part).storage, part, start) for part, start in parts]
-        if any(storage.version for storage, _, _ in storages):
-            raise self.refusal(WRITTEN)
         whole = self.fresh(tensor, node, source=True)
+        if any(storage.version for storage, _, _ in storages):
+            self.before.append((tensor, tensor.clone()))
+            whole.version = whole.storage.version = 1
         for storage, part, start in storages:
             flat = self.step(node, "aten.reshape.default", (tensor.numel(),))
             count = part.numel()
@@ -156,7 +157,9 @@ class Memory:
         known = {id(view): view for view in (*self.places.values(), *(view for _, _, view in self.views.values()))}
         for view in known.values():
             if view.storage is storage:
-                view.storage, view.steps, view.version = whole, (*steps, *view.steps), whole.version
+                is_stale = view.version != storage.version
+                view.storage, view.steps = whole, (*steps, *view.steps)
+                view.version = -1 if is_stale else whole.version
 
     def outside(self, tensor: torch.Tensor) -> View:
         sharing = [s for s in self.storages.get(address(tensor), ()) if overlap(s.whole, tensor)]
@@ -218,7 +221,7 @@ class Memory:
 
     def restore(self) -> None:
         """Undo the program's writes into tensors from outside."""
-        for tensor, value in self.before:
+        for tensor, value in reversed(self.before):        # what was written in parts may be there as a whole, too
             tensor.copy_(value)
 
 

@@ -35,6 +35,7 @@ from samesame.relate.relating import Relating, Use
 
 _HELD = 1 << 14             # elements of a constant that is written down
 _EFFORT = 500_000           # the solver's own measure of work on one claim: some 0.2 s
+_MILLISECONDS = 3_000
 
 
 def certificate(relating: Relating, verdict: Verdict, read: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
@@ -264,6 +265,7 @@ def is_settled(claim: dict[str, Any]) -> bool:
     text = questions.whole(claim)
     solver = z3.Solver(ctx=context())
     solver.set("rlimit", _EFFORT)
+    solver.set("timeout", _MILLISECONDS)            # it may go on for minutes in a step that it does not count
     solver.push()                                   # as the replayer asks
     solver.from_string(text or "")
     return bool(solver.check() == z3.unsat)
