@@ -12,9 +12,10 @@ from fractions import Fraction
 from samesame.formula.expr import PI, Expr, Unsupported, and_, eq, erf, exp, le, lt, not_, sqrt, where
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
+from samesame.operators.ideal import line_left_out
 from samesame.operators.normalisation import last_dimensions
 from samesame.operators.numbers import constant
-from samesame.operators.pointwise import line_left_out, sigmoid, tanh, times
+from samesame.operators.pointwise import sigmoid, tanh, times
 from samesame.operators.reduction import mean, sum_
 from samesame.operators.shapes import agreeing, folded, pointwise
 from samesame.operators.table import meaning

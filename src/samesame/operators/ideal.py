@@ -13,6 +13,7 @@ another number in place of the 0, `with filled_anyhow():`. What is still proved 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,7 +21,10 @@ from contextvars import ContextVar
 from samesame.formula.assumptions import Said
 from samesame.formula.expr import ZERO, Expr, Leaf, Load
 from samesame.operators.numbers import record
+from samesame.operators.provisos import beyond
 from samesame.operators.table import packet
+
+ALL_BUT = 1e-8                                         # by how much a softplus may be more than its line
 
 _ideal: ContextVar[bool] = ContextVar("ideal", default=False)
 _filled: ContextVar[list[str] | None] = ContextVar("filled", default=None)
@@ -67,6 +71,14 @@ def leaves_out(condition: str | Said) -> bool:
     if _ideal.get():
         record(condition if isinstance(condition, Said) else Said("guard", condition))
     return _ideal.get()
+
+
+def line_left_out(what: str, beta: float | Expr, threshold: float | Expr) -> bool:
+    """Whether that a softplus is a line above its threshold is to be left out, where it all but is one."""
+    if isinstance(beta, Expr) or isinstance(threshold, Expr) or beta <= 0 or threshold < 20:
+        return False
+    less = math.exp(-threshold) / min(beta, 1.0)
+    return less <= ALL_BUT and leaves_out(beyond(what, less))
 
 
 def is_filling(operator: str) -> bool:

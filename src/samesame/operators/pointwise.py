@@ -7,7 +7,6 @@ from a fraction to an integer (which cuts it off).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -56,10 +55,9 @@ from samesame.formula.tensor import Tensor, tensor
 from samesame.graph import Dtype
 from samesame.operators import hiding, ratios
 from samesame.operators.clamped import holds
-from samesame.operators.ideal import leaves_out
+from samesame.operators.ideal import line_left_out
 from samesame.operators.movement import chunk, identity
 from samesame.operators.numbers import LOWEST, constant, hidden_product, is_no_limit
-from samesame.operators.provisos import beyond
 from samesame.operators.shapes import NARROW, as_tensor, joined, kind_of, lower_bound, pointwise, untold
 from samesame.operators.table import join, meaning
 
@@ -179,17 +177,6 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
         return pointwise(lambda e: e / 2 * (1 + tanh(sqrt(2 / PI) * (e + Fraction("0.044715") * e**3))), x, kind="real")
     return pointwise(lambda e: e / 2 * (1 + erf(e / sqrt(2))), x, kind="real")
-
-
-ALL_BUT = 1e-8                                            # by how much a softplus may be more than its line
-
-
-def line_left_out(what: str, beta: float | Expr, threshold: float | Expr) -> bool:
-    """Whether that a softplus is a line above its threshold is to be left out, where it all but is one."""
-    if isinstance(beta, Expr) or isinstance(threshold, Expr) or beta <= 0 or threshold < 20:
-        return False
-    less = math.exp(-threshold) / min(beta, 1.0)
-    return less <= ALL_BUT and leaves_out(beyond(what, less))
 
 
 @meaning("aten.softplus")
