@@ -7,6 +7,7 @@ import pytest
 from samesame.formula.effort import Budget, spending
 from samesame.formula.equal import Proved, prove_equal
 from samesame.formula.expr import (
+    NEG_INF,
     Leaf,
     Load,
     Max,
@@ -140,6 +141,13 @@ def test_what_exceeds_each_of_several_exceeds_their_maximum():
     assert not signs(pieces[0] - maximum(*pieces))[0]
     assert not signs(pieces[0] + pieces[1] - 2 * maximum(*pieces))[0]
     assert signs(maximum(x[row], -1) + 1)[0] and not signs(maximum(x[row], -1) + Fraction(1, 2))[0]
+
+
+def test_of_a_maximum_that_may_be_over_nothing_no_sign_of_its_pieces_is_known():
+    """It is −∞ where the mask leaves nothing, though each square is not negative."""
+    seen = leaf("seen", (N,), "bool")
+    assert signs(Max(N, lambda k: where(seen[k], x[k] * x[k], NEG_INF)) + w[()] * w[()]) == (False, False)
+    assert signs(maximum(x[0] * x[0], w[()] * w[()])) == (True, False)
 
 
 @pytest.mark.parametrize("least", [1, 2, 3, 4])

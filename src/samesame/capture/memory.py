@@ -21,9 +21,6 @@ from samesame.capture.tape import Emit
 from samesame.evidence import Refused
 from samesame.graph import Node, NodeType, TensorType, map_nodes
 
-WRITTEN = ("reads memory that was written through another tensor in a way torch does not show; copy the tensor with "
-           ".clone() first")
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -138,11 +135,11 @@ class Memory:
         if any(storage.version for storage, _, _ in storages):
             self.before.append((tensor, tensor.clone()))
             whole.version = whole.storage.version = 1
+        flat = self.step(node, "aten.reshape.default", (tensor.numel(),))
+        line = flat.apply(node, self.emit)
         for storage, part, start in storages:
-            flat = self.step(node, "aten.reshape.default", (tensor.numel(),))
-            count = part.numel()
-            run = self.step(flat.apply(node, self.emit), "aten.slice.Tensor", (count,), 0, start, start + count)
-            shaped = self.step(run.apply(run.viewed, self.emit), "aten.reshape.default", tuple(part.shape))
+            run = self.step(line, "aten.slice.Tensor", (part.numel(),), 0, start, start + part.numel())
+            shaped = self.step(run.apply(line, self.emit), "aten.reshape.default", tuple(part.shape))
             self.move(storage, whole.storage, (flat, run, shaped))
         return whole
 
@@ -164,7 +161,10 @@ class Memory:
     def outside(self, tensor: torch.Tensor) -> View:
         sharing = [s for s in self.storages.get(address(tensor), ()) if overlap(s.whole, tensor)]
         if any(not s.source or s.version for s in sharing):
-            raise self.refusal(WRITTEN)
+            raise self.refusal(
+                "reads memory that was written through another tensor in a way torch does not show; "
+                "copy the tensor with .clone() first"
+            )
         view = self.fresh(tensor, self.source(tensor), source=True)
         for storage in (*sharing, *([view.storage] if sharing else ())):
             storage.entangled = True
@@ -216,7 +216,7 @@ class Memory:
 
     @property
     def changed(self) -> list[torch.Tensor]:
-        """The same, in the order in which the program came upon them."""
+        """Those that hold something else than before, in the order in which the program came upon them."""
         return [s.whole for storages in self.storages.values() for s in storages if s.source and s.version]
 
     def restore(self) -> None:

@@ -22,7 +22,7 @@ from samesame.egraph.explain import explain
 from samesame.egraph.terms import Evidence as Given
 from samesame.evidence import Rung, Verdict
 from samesame.formula import dag, sizes
-from samesame.formula.smt import context
+from samesame.formula.smt import context, decided
 from samesame.graph import Graph, TensorType
 from samesame.graph.text import encoded, encoded_type, to_json
 from samesame.operators.demands import Range
@@ -35,7 +35,7 @@ from samesame.relate.relating import Relating, Use
 
 _HELD = 1 << 14             # elements of a constant that is written down
 _EFFORT = 500_000           # the solver's own measure of work on one claim: some 0.2 s
-_MILLISECONDS = 3_000
+_SECONDS = 3.0              # it may go on for minutes in a step that it does not count
 
 
 def certificate(relating: Relating, verdict: Verdict, read: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
@@ -264,11 +264,9 @@ def is_settled(claim: dict[str, Any]) -> bool:
     """Does the solver alone find that no element of the two sides differs, whatever the sizes?"""
     text = questions.whole(claim)
     solver = z3.Solver(ctx=context())
-    solver.set("rlimit", _EFFORT)
-    solver.set("timeout", _MILLISECONDS)            # it may go on for minutes in a step that it does not count
     solver.push()                                   # as the replayer asks
     solver.from_string(text or "")
-    return bool(solver.check() == z3.unsat)
+    return bool(decided(solver, _EFFORT, _SECONDS) == z3.unsat)
 
 
 def _held(value: torch.Tensor) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from samesame.formula.effort import remember
 from samesame.formula.guards import Guards, Literal, bounds
 from samesame.formula.poly import Atom, Element, IntegerAtom, Poly, Ratio, SizeAtom, Var
 from samesame.formula.scalars import SCALARS
-from samesame.formula.terms import MINUS_INFINITY, UNDEFINED, Apply, Form, Radical, Symbol, Term, apart
+from samesame.formula.terms import MINUS_INFINITY, UNDEFINED, Apply, Form, Radical, Symbol, Term, factored
 
 MOST = 4_000                # factors and conditions worked out for one form
 NEAR = 1e-7                 # relative to 1 + the larger value
@@ -70,7 +70,7 @@ class _Reading:
 
     def term(self, term: Term, at: Point) -> float:
         value = 1.0
-        for part in apart(term) if term.bound else [term]:
+        for part in factored(term) if term.bound else [term]:
             value *= sum(math.prod(_power(self.atom(a, here), e) for a, e in part.factors)
                          for here in self.points(part.bound, part.guards, at))
             if not value:                                  # what counts nowhere needs no value

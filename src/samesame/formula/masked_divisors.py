@@ -20,7 +20,7 @@ from samesame.formula.poly import Atom
 from samesame.formula.rewrite import Draft, under
 from samesame.formula.shares import divided_by
 from samesame.formula.signs import never_vanishes
-from samesame.formula.terms import Apply, Form, Term, apart, closed, form_of, next_open, opened, scale
+from samesame.formula.terms import Apply, Form, Term, closed, factored, form_of, next_open, opened, scale
 
 Mask = Term                                                # the sum of 1 over what it leaves
 
@@ -76,6 +76,6 @@ def _emptying(divisor: Atom) -> frozenset[Mask]:
     if not isinstance(divisor, Apply) or divisor.head != "sum":
         return frozenset()
     return frozenset[Mask].intersection(*(
-        frozenset(closed(part.bound, part.guards, ()) for part in apart(term)
+        frozenset(closed(part.bound, part.guards, ()) for part in factored(term)
                   if part.bound and any(g.poly is None for g in part.guards))
         for term, _ in divisor.argument.terms))

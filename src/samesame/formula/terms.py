@@ -299,7 +299,7 @@ def opened(term: Term, first: int) -> tuple[tuple[Var, ...], Guards, Factors]:
 
 
 @remember
-def apart(term: Term) -> list[Term]:
+def factored(term: Term) -> list[Term]:
     """Terms whose product it is: Σ_i Σ_j a[i]·b[j] is Σ_i a[i] times Σ_j b[j]."""
     groups = list[frozenset[Var]]()
     for part in (*term.guards, *(a for a, _ in term.factors), *map(variable, term.bound)):

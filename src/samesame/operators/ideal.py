@@ -31,6 +31,7 @@ _filled: ContextVar[list[str] | None] = ContextVar("filled", default=None)
 
 ANYTHING = "anything"                                  # the name of a number
 EMPTY_ROWS = "every row of an attention mask lets something through"
+NO_EMPTY_ROW = Said("guard", EMPTY_ROWS)
 
 # Operators that give 0 for a row of which a mask hides everything.
 FILLING = frozenset(
@@ -66,10 +67,10 @@ def is_ideal() -> bool:
     return _ideal.get()
 
 
-def leaves_out(condition: str | Said) -> bool:
+def leaves_out(condition: Said) -> bool:
     """Whether a guard is to be left out; if so, the condition under which that makes no difference is recorded."""
     if _ideal.get():
-        record(condition if isinstance(condition, Said) else Said("guard", condition))
+        record(condition)
     return _ideal.get()
 
 

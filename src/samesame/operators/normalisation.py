@@ -12,7 +12,7 @@ from fractions import Fraction
 from samesame.formula.expr import NEG_INF, Expr, Unsupported, const, eq, exp, log, power, where
 from samesame.formula.tensor import Dim, Tensor, tensor
 from samesame.graph import Dtype
-from samesame.operators.ideal import EMPTY_ROWS, filling, leaves_out
+from samesame.operators.ideal import NO_EMPTY_ROW, filling, leaves_out
 from samesame.operators.movement import permute, reshape
 from samesame.operators.numbers import constant
 from samesame.operators.pointwise import cast, plus, times
@@ -36,7 +36,7 @@ def softmax_half(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
 @meaning("aten._safe_softmax.default")
 def safe_softmax(x: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
     """Softmax, with zeros where every element of the row is −∞."""
-    if leaves_out(EMPTY_ROWS):
+    if leaves_out(NO_EMPTY_ROW):
         return softmax(x, dim)
     given = filling()
     hidden = reduced("all", x, dim, True, of=lambda e: eq(e, NEG_INF), kind="bool")

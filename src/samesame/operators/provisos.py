@@ -2,7 +2,8 @@
 
 Most conditions are about numbers that nobody gives (a divisor that is 0, where neither program has a value) or say how
 a literal was read. A zero that is negative where its sign is asked for (`signbit(-x)` at 0), rows in no order where one
-looks in them, counts of nothing and maxima over nothing are neither.
+looks in them, numbers beyond a threshold at which a function turns into a line, counts of nothing and maxima over
+nothing are neither.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from samesame.graph import Node, at
 from samesame.operators import is_deterministic, meaning_of
 from samesame.operators.definitions import STANDING_IN
 from samesame.operators.hiding import hiding, is_hiding, may_hide
-from samesame.operators.ideal import EMPTY_ROWS, filled_anyhow, idealised, is_filling, is_guarded, is_ideal
+from samesame.operators.ideal import NO_EMPTY_ROW, filled_anyhow, idealised, is_filling, is_guarded, is_ideal
 from samesame.operators.numbers import literally, readings
 from samesame.operators.table import packet
 from samesame.relate.blocks import Block
@@ -322,7 +322,7 @@ class Prover:
         with filled_anyhow() as asked, literally() if block.key in self.literal else nullcontext():
             sides = meanings(block)                        # which have formulas, as they had for the proof
             said = bool(asked) and not isinstance(prove(block, *sides), Proved)
-        return {Said("guard", EMPTY_ROWS)} if said else set()
+        return {NO_EMPTY_ROW} if said else set()
 
     def _outcome(self, block: Block, prove: Way) -> Outcome:
         try:

@@ -296,16 +296,16 @@ class Ranks(Recorder):  # type: ignore[no-untyped-call]
         weights = self.program.places.get(address(tensor), [])
         if not weights or (self.program.named(tensor) or ("constant",))[0] != "constant":
             return None
-        lying = lying_in(tensor, weights)
-        if lying is None:
+        runs = lying_in(tensor, weights)
+        if runs is None:
             raise self.refusal("reads a part of a weight by a tensor made before; take that part when it is read")
-        if len(lying) == 1 and lying[0][1] is not None:
-            return self.memory.reshaped(tensor, lying[0][0])
+        if len(runs) == 1 and runs[0][1] is not None:
+            return self.memory.reshaped(tensor, runs[0][0])
         pieces = tuple(self.tape.source("constant", "between", part, self.here()) if at is None
-                       else self.shaped(self.memory.read(part), (part.numel(),)) for part, at in lying)
+                       else self.shaped(self.memory.read(part), (part.numel(),)) for part, at in runs)
         flat = TensorType((tensor.numel(),), dtype_of(tensor.dtype).name)
         node = self.shaped(self.tape.emit("aten.cat.default", (pieces, 0), {}, flat), tuple(tensor.shape))
-        return self.memory.holding(tensor, node, [(part, at) for part, at in lying if at is not None])
+        return self.memory.holding(tensor, node, [(part, at) for part, at in runs if at is not None])
 
     def local(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """This rank's tensor of an output, whose place in the whole is noted."""

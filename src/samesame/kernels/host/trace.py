@@ -450,7 +450,7 @@ class Host:
         claims += self.reads.claims(self.passed(), self.view, {c.tensor.memory for c in claims if is_of_tensor(c)})
         for name, view in self.inputs.items():
             self.sizes.note_shape(name, view.shape)
-        made = {view.memory for step in self.prepared for view in step.results} - self.names.keys()
+        made = {view.memory for step in self.prepared for view in step.results} - self.names.keys()   # in passing
         self.inputs |= {f"memory{view.memory}": view for view in self.passed() if view.memory in made}
         reading = self.sizes.finished()
         steps = tuple(read_step(step, reading) for step in self.steps)
